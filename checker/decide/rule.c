@@ -114,6 +114,7 @@ static struct shape shape_of(const struct rig_arc *arcs, uint32_t count, const b
         shape.out_of_order |= !enters || before->to_op >= arc->from_op;
         shape.out_of_snapshot |= !enters || before->to_op > arc->from_op;
     }
+    RIG_INVARIANT(shape.ww + shape.wr + shape.rw <= count && shape.readers <= count);
     shape.order = count - shape.ww - shape.wr - shape.rw;
     return shape;
 }

@@ -41,6 +41,7 @@ static uint8_t *state_of(const struct walk *w, uint32_t node)
 
 static bool grow(struct walk *w)
 {
+    RIG_REQUIRE(w->depth == w->room);
     uint32_t room = w->room == 0 ? 256 : w->room * 2;
     struct frame *path = rig_arena_room(w->links->arena, room, sizeof *path);
     w->out_of_memory = path == NULL;
@@ -144,6 +145,7 @@ static bool explore_one_step(struct walk *w)
 /* False when there is a cycle, of dependencies or with real time. */
 static bool explore(struct walk *w, uint32_t start)
 {
+    RIG_REQUIRE(start < w->links->txn_count);
     w->start = start;
     w->ended_at = w->txns == NULL ? 0 : w->txns[start].complete_at;
     if (explore_one_step(w))
@@ -179,6 +181,7 @@ static bool walk(struct walk *w)
 enum rig_rc rig_links_clean(const struct rig_links *links, const struct rig_history *history, const uint8_t *committed,
                             bool *clean, struct rig_err *err)
 {
+    RIG_REQUIRE(links->node_count >= links->txn_count);
     struct walk w = {.links = links, .state = links->late_before};
     uint32_t relays = links->node_count - links->txn_count;
     w.txns = history != NULL && history->has_invocations ? history->txns : NULL;

@@ -56,6 +56,7 @@ static bool are_ascending(const struct rig_cycles_found *found)
 
 static bool keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, uint32_t most_kept)
 {
+    RIG_REQUIRE(cycle->count >= 2 && most_kept > 0);
     if (found->kept == NULL) {
         found->kept = calloc((size_t)most_kept + 1, sizeof *found->kept);
         if (found->kept == NULL)

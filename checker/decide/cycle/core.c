@@ -80,6 +80,7 @@ static inline bool is_next(const struct walk *w, struct frame *frame, uint32_t f
 /* The same among the own edges of a transaction. */
 static uint32_t next_own(const struct walk *w, struct frame *frame)
 {
+    RIG_REQUIRE(frame->stage == AT_OWN && frame->node < w->links->txn_count);
     const struct rig_links *links = w->links;
     const uint32_t end = links->own_first == NULL ? 0 : links->own_first[frame->node + 1];
     while (frame->next < end) {
@@ -94,6 +95,7 @@ static uint32_t next_own(const struct walk *w, struct frame *frame)
 
 static uint32_t next_chained(const struct walk *w, struct frame *frame)
 {
+    RIG_REQUIRE(frame->stage == AT_CHAINED);
     while (frame->next != RIG_NODE_NONE) {
         const struct rig_chained *chained = &w->links->chained[frame->next];
         frame->next = chained->next;
@@ -122,6 +124,7 @@ static uint32_t next_of(const struct walk *w, struct frame *frame)
 /* Closes the component whose root is the frame's node. */
 static void close_component(struct walk *w, const struct frame *root)
 {
+    RIG_REQUIRE(w->open.count > 0 && root->node >= w->start);
     bool alone = w->open.at[w->open.count - 1] == root->node, late = root->latest > w->ended_at;
     uint8_t state = !alone || late ? IN_CORE : DONE;
     uint32_t member;
@@ -235,6 +238,7 @@ static enum rig_rc find_nodes(struct walk *w, const uint8_t *committed, struct r
 enum rig_rc rig_core_find(const struct rig_links *links, const struct rig_history *history, const uint8_t *committed,
                           const uint8_t *selected, struct rig_graph *core, struct rig_err *err)
 {
+    RIG_REQUIRE(history->txn_count == links->txn_count);
     struct rig_arena *arena = links->arena;
     struct walk w = {.links = links, .history = history, .selected = selected};
     struct rig_subgraph part;

@@ -40,12 +40,14 @@ struct reach {
 /* All members of a component count as one place: that of the first of them. */
 static uint32_t place_of(const struct reach *r, uint32_t node)
 {
+    RIG_REQUIRE(node < r->view->state_count);
     uint32_t component = r->view->component_of[node];
     return component == UINT32_MAX ? r->rank[node] : r->view->list.at[component].begin;
 }
 
 static uint32_t end_of(const struct reach *r, uint32_t place)
 {
+    RIG_REQUIRE(place < r->view->state_count);
     uint32_t component = r->view->component_of[r->view->order[place]];
     return component == UINT32_MAX ? place + 1 : r->view->list.at[component].end;
 }
@@ -59,6 +61,7 @@ static int compare_pairs(const void *left, const void *right)
 
 static void set_bit(uint64_t bits[WORDS], unsigned lane)
 {
+    RIG_REQUIRE(lane < REACH_LANES);
     bits[lane / 64] |= UINT64_C(1) << lane % 64;
 }
 
@@ -69,6 +72,7 @@ static void spread(struct reach *r, uint32_t begin, uint32_t end)
         uint64_t bits[WORDS];
         memcpy(bits, r->bits[group - begin], sizeof bits); /* of sources that stand here */
         next = end_of(r, group);
+        RIG_INVARIANT(next > group && next <= end);
         for (uint32_t rank = group; rank < next; rank++) {
             struct rig_cursor cursor = {0};
             uint32_t node = r->view->order[rank];
@@ -254,6 +258,7 @@ static enum rig_rc try_components(struct existence_search *q, const struct rig_c
         uint32_t component = components->component_of[split ? 2 * to + 1 : to];
         if (component == UINT32_MAX)
             continue;
+        RIG_INVARIANT(component < components->list.count);
         if (!rw_into(graph, to, &open, &seeds))
             rc = no_memory(q->err);
         for (size_t i = 0; rc == RIG_OK && !q->done && i < seeds.count && tried < MOST_SEEDS; i++) {
@@ -353,6 +358,7 @@ static void spread_behind_rw(struct times *t)
     for (uint32_t begin = 0, end; begin < components->state_count; begin = end) {
         uint32_t component = components->component_of[components->order[begin]], most = 0;
         end = component == UINT32_MAX ? begin + 1 : components->list.at[component].end;
+        RIG_INVARIANT(begin < end && end <= components->state_count);
         for (uint32_t i = begin; i < end; i++) {
             uint32_t state = components->order[i];
             most = larger(most, components->view.split ? split_behind_rw(t, state) : plain_behind_rw(t, state));
@@ -396,6 +402,7 @@ static enum rig_rc try_violations(struct existence_search *q, const struct rig_c
 /* For each node, the first end among the node and its descendants over ww, wr and process order. */
 static bool find_first_ended(const struct existence_search *q, const struct rig_components *flow, uint32_t *first_ended)
 {
+    RIG_REQUIRE(flow->state_count == q->given->graph->node_count);
     const struct rig_existence *e = q->given;
     const uint32_t count = e->graph->node_count;
     uint32_t *ended = malloc(((size_t)count + 1) * sizeof *ended);
@@ -408,6 +415,7 @@ static bool find_first_ended(const struct existence_search *q, const struct rig_
     for (uint32_t end = count, begin; end > 0; end = begin) {
         uint32_t component = flow->component_of[flow->order[end - 1]], first = flow->order[end - 1];
         begin = component == UINT32_MAX ? end - 1 : flow->list.at[component].begin;
+        RIG_INVARIANT(begin < end);
         for (uint32_t i = begin; i < end; i++)
             first = ended[flow->order[i]] < ended[first] ? flow->order[i] : first;
         const struct {
@@ -457,6 +465,7 @@ static enum rig_rc try_skewed_times(struct existence_search *q, const struct rig
         if (node >= graph->txn_count)
             continue;
         uint32_t first = first_ended[node];
+        RIG_INVARIANT(first < graph->node_count);
         if (first < graph->txn_count && rig_txn_end(e->history, rig_graph_txn(graph, first)) < behind_rw[node])
             rc = follow(q, (struct rig_seed){first, RIG_NODE_NONE, RIG_EDGE_REALTIME}, (struct rig_region){0});
     }
@@ -527,6 +536,7 @@ static enum rig_rc answer(struct existence_search *q)
 
 enum rig_rc rig_existence_decide(const struct rig_existence *existence, uint64_t asked, struct rig_err *err)
 {
+    RIG_REQUIRE(existence->search != NULL && existence->collector->ladder == existence->ladder);
     struct rig_cycle cycle = {0};
     enum rig_rc rc = RIG_OK;
     for (unsigned shape = 0; rc == RIG_OK && shape < RIG_SHAPE_COUNT; shape++) {

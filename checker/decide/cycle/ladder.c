@@ -56,6 +56,7 @@ static enum rig_rc no_memory(struct climb *c)
 
 static struct rig_view view_of(const struct climb *c, enum rig_rung rung, bool process)
 {
+    RIG_REQUIRE((unsigned)rung < RIG_RUNG_COUNT);
     return (struct rig_view){.graph = rung == RIG_RUNG_WW && c->writes_search != NULL ? &c->writes.graph : &c->graph,
                              .links = rung_links[rung],
                              .process = process,
@@ -175,6 +176,7 @@ static bool seeds_into(const struct rig_components *components, uint32_t compone
 static bool choose_seeds(const struct rig_components *components, uint32_t component, enum rig_edge_kind kind,
                          size_t most, struct seeds *seeds)
 {
+    RIG_REQUIRE(component < components->list.count && most > 0);
     struct rig_component range = components->list.at[component];
     uint32_t count = range.end - range.begin;
     seeds->count = 0;
@@ -212,6 +214,7 @@ static enum rig_rc search_component(struct climb *c, const struct rig_components
  */
 static enum rig_rc search_certainly(struct climb *c, const struct rig_components *components, enum rig_rung rung)
 {
+    RIG_REQUIRE(components->list.count > 0);
     struct rig_path_rule rule = loose_rule_of(rung, components->view.process);
     struct rig_component range = components->list.at[0];
     const struct rig_region region = {.components = components, .component = 0};
@@ -291,6 +294,7 @@ static enum rig_rc try_violation(struct climb *c, const struct rig_path_rule *ru
                                  const struct rig_components *components, const struct rig_realtime *realtime,
                                  size_t violation, bool bounded, size_t *shortest)
 {
+    RIG_REQUIRE(violation < realtime->violations.count);
     uint32_t node = realtime->violations.at[violation];
     struct rig_seed seed = {node, RIG_NODE_NONE, RIG_EDGE_REALTIME};
     struct rig_region region = {.components = components,
@@ -477,6 +481,7 @@ static bool find_distant_pairs(struct climb *c)
 /* Nothing outside the core lies on a cycle. */
 static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, uint64_t asked)
 {
+    RIG_REQUIRE(most_kept > 0 && c->graph.node_count > 0);
     const bool unsettled = c->inference->committed_count > c->inference->ok_count;
     rig_collector_init(&c->collector, c->history, &c->inference->versions, c->ladder, most_kept);
     enum rig_rc rc = prepare(c) ? climb_all(c) : no_memory(c);
@@ -521,6 +526,7 @@ static bool has_no_core(const struct rig_inference *inference)
 /* Like `selected`, with the nodes that were added to the links. */
 static const uint8_t *select_added(const struct rig_links *links, const uint8_t *selected, uint32_t node_count)
 {
+    RIG_REQUIRE(links->node_count > node_count);
     uint8_t *all = rig_arena_room(links->arena, (size_t)links->node_count + 1, 1);
     if (all == NULL)
         return NULL;
@@ -535,8 +541,10 @@ static enum rig_rc note_core(struct climb *c)
     c->ladder->core = rig_arena_array(links->arena, (size_t)links->txn_count + 1, 1);
     if (c->ladder->core == NULL)
         return no_memory(c);
-    for (uint32_t node = 0; node < c->graph.txn_count; node++)
+    for (uint32_t node = 0; node < c->graph.txn_count; node++) {
+        RIG_INVARIANT(rig_graph_txn(&c->graph, node) < links->txn_count);
         c->ladder->core[rig_graph_txn(&c->graph, node)] = 1;
+    }
     return RIG_OK;
 }
 

@@ -61,12 +61,14 @@ static bool misses(const struct pairs *p, uint32_t read, uint32_t write)
 
 static void report(struct pairs *p, uint32_t read, uint32_t write, struct rig_arc back)
 {
+    RIG_INVARIANT(write < p->problem->writes.count);
     if (p->ok && !rig_breach_sink_is_full(p->sink))
         p->ok = rig_breach_sink_take_two(p->sink, rig_ordered_rw(p->problem, read, write), back);
 }
 
 static void mark_reads(struct pairs *p, uint32_t reader)
 {
+    RIG_REQUIRE(reader < p->problem->txn_count);
     p->mark++;
     for (uint32_t i = p->problem->txns.at[reader + 1].first_read; i-- > p->problem->txns.at[reader].first_read;) {
         const uint32_t key = p->problem->reads.at[i].key;
@@ -78,6 +80,7 @@ static void mark_reads(struct pairs *p, uint32_t reader)
 
 static void mark_writes(struct pairs *p, uint32_t writer)
 {
+    RIG_REQUIRE(writer < p->problem->txn_count);
     p->mark++;
     for (uint32_t w = p->problem->txns.at[writer].first_write; w < p->problem->txns.at[writer + 1].first_write; w++) {
         p->marked[p->problem->writes.at[w].key] = p->mark;
@@ -148,6 +151,7 @@ static void compare_reads_of(struct pairs *p, uint32_t writer, uint32_t reader)
     uint32_t shown_by = txn[0].first_read;
     while (p->problem->reads.at[shown_by].writer != writer)
         shown_by++;
+    RIG_INVARIANT(shown_by < txn[1].first_read && "the reader read from the writer");
     for (uint32_t i = txn[0].first_read; i < txn[1].first_read; i++) {
         const uint32_t key = p->problem->reads.at[i].key;
         if (p->marked[key] == p->mark)
@@ -197,6 +201,7 @@ struct missed {
 static bool next_missed(const struct pairs *p, uint32_t node, struct missed *at)
 {
     const struct rig_problem_txn *txn = &p->problem->txns.at[node];
+    RIG_REQUIRE(at->read >= txn[0].first_read && at->read < txn[1].first_read);
     for (;;) {
         at->write = at->write == RIG_PROBLEM_NONE ? p->ordered->next[p->ordered->version[at->read]]
                                                   : p->ordered->next[at->write];
@@ -216,6 +221,7 @@ struct overwritten {
 static bool next_overwritten(const struct pairs *p, uint32_t node, uint32_t lowest, struct overwritten *at)
 {
     const struct rig_problem_txn *txn = &p->problem->txns.at[node];
+    RIG_REQUIRE(at->own >= txn[0].first_write && at->own < txn[1].first_write);
     for (;;) {
         at->write = p->ordered->prev[at->write == RIG_PROBLEM_NONE ? at->own : at->write];
         if (at->write < p->problem->writes.count && place_of(p, at->write) >= lowest)
@@ -294,6 +300,7 @@ static void compare_update(struct pairs *p, uint32_t node)
 /* The cycles go to the sink, until it is full. There must be no cycle without rw edges. False when memory runs out. */
 static bool breach_find_pairs(const struct rig_ordered *ordered, struct rig_breach_sink *sink, struct rig_arena *arena)
 {
+    RIG_REQUIRE(sink->count == 0);
     const struct rig_problem *problem = ordered->problem;
     const enum rig_rule_form form = sink->rule->form;
     struct pairs p = {.problem = problem, .ordered = ordered, .sink = sink, .ok = true};
@@ -396,9 +403,11 @@ bool rig_breach_find(const struct rig_problem *problem, const struct rig_rule *r
 {
     struct breach b = {.problem = problem, .deadline = {.at_ns = deadline_ns}};
     RIG_REQUIRE(most > 0);
+    RIG_REQUIRE(problem->txns.count == (size_t)problem->txn_count + 1 && "rig_problem_finish() was called");
     rig_arena_init(&b.arena, 0);
     const bool ok = rig_breach_sink_init(&b.sink, problem, rule, most, found, &b.arena) &&
                     rig_ordered_init(&b.ordered, problem, rule->along, place, &b.deadline, &b.arena) && find(&b);
+    RIG_INVARIANT(b.sink.count <= most);
     found->spent = found->spent || b.deadline.spent;
     rig_breach_sink_done(&b.sink);
     rig_arena_done(&b.arena);

@@ -75,6 +75,7 @@ static bool link_processes(struct rig_ordered *ordered, struct rig_arena *arena)
         sibling[node] = RIG_PROBLEM_NONE;
         if (before == RIG_PROBLEM_NONE)
             continue;
+        RIG_INVARIANT(before < node);
         sibling[node] = child[before];
         child[before] = node;
     }
@@ -90,6 +91,7 @@ bool rig_ordered_leave_out(struct rig_ordered *ordered, const uint8_t *left_out,
     for (uint32_t node = 0; lead != NULL && node < problem->txn_count; node++) {
         const uint32_t before = problem->txns.at[node].before;
         const bool skipped = before != RIG_PROBLEM_NONE && left_out != NULL && left_out[before];
+        RIG_INVARIANT(before == RIG_PROBLEM_NONE || before < node);
         lead[node] = skipped ? lead[before] : before;
     }
     ordered->lead = lead;
@@ -159,6 +161,7 @@ bool rig_ordered_init(struct rig_ordered *ordered, const struct rig_problem *pro
 
 struct rig_arc rig_ordered_ww(const struct rig_problem *problem, uint32_t earlier_write, uint32_t later_write)
 {
+    RIG_REQUIRE(problem->writes.at[earlier_write].key == problem->writes.at[later_write].key);
     const struct rig_problem_write *write = &problem->writes.at[later_write];
     const uint32_t from = problem->write_txn[earlier_write];
     return (struct rig_arc){.from = from,
@@ -173,6 +176,7 @@ struct rig_arc rig_ordered_ww(const struct rig_problem *problem, uint32_t earlie
 struct rig_arc rig_ordered_wr(const struct rig_problem *problem, uint32_t read)
 {
     const struct rig_problem_read *r = &problem->reads.at[read];
+    RIG_REQUIRE(r->writer != RIG_PROBLEM_INITIAL);
     return (struct rig_arc){.from = r->writer,
                             .to = problem->read_txn[read],
                             .kind = RIG_EDGE_WR,
@@ -184,6 +188,7 @@ struct rig_arc rig_ordered_wr(const struct rig_problem *problem, uint32_t read)
 
 struct rig_arc rig_ordered_rw(const struct rig_problem *problem, uint32_t read, uint32_t later_write)
 {
+    RIG_REQUIRE(problem->reads.at[read].key == problem->writes.at[later_write].key);
     const struct rig_problem_read *r = &problem->reads.at[read];
     return (struct rig_arc){.from = problem->read_txn[read],
                             .to = problem->write_txn[later_write],
@@ -208,6 +213,7 @@ struct rig_arc rig_ordered_arc(uint32_t from, uint32_t to, enum rig_edge_kind ki
 bool rig_breach_sink_init(struct rig_breach_sink *sink, const struct rig_problem *problem, const struct rig_rule *rule,
                           uint32_t most, struct rig_breaches *found, struct rig_arena *arena)
 {
+    RIG_REQUIRE(most > 0);
     *sink = (struct rig_breach_sink){.problem = problem, .rule = rule, .found = found, .most = most};
     rig_table_init(&sink->known);
     sink->where = rig_arena_array(arena, (size_t)problem->txn_count + 1, sizeof(uint32_t));
@@ -262,6 +268,7 @@ static void simplify(struct rig_breach_sink *sink)
     }
     for (size_t i = 0; i < kept; i++)
         sink->where[arcs[i].from] = 0;
+    RIG_INVARIANT(first < kept);
     memmove(arcs, arcs + first, (kept - first) * sizeof arcs[0]);
     sink->walk.count = kept - first;
 }
@@ -319,5 +326,6 @@ bool rig_breach_sink_take(struct rig_breach_sink *sink, bool *kept)
 
 bool rig_breach_sink_take_two(struct rig_breach_sink *sink, struct rig_arc first, struct rig_arc second)
 {
+    RIG_REQUIRE(first.to == second.from && second.to == first.from);
     return rig_arcs_add(&sink->walk, first) && rig_arcs_add(&sink->walk, second) && rig_breach_sink_take(sink, NULL);
 }

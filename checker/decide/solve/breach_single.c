@@ -61,6 +61,7 @@ static bool shows_enough(const struct single *s)
 /* A walk from `start` for a positive answer. */
 static bool show(struct single *s, const struct rig_sweep_question *question, struct rig_start start, bool *shown)
 {
+    RIG_REQUIRE(question->is_positive);
     const uint32_t own = s->rank[question->node];
     if (shows_enough(s)) {
         *shown = true;
@@ -84,6 +85,7 @@ struct arrivals {
 
 static void note_arrival(const struct single *s, uint32_t from, struct arrivals *arrivals)
 {
+    RIG_INVARIANT(from == RIG_PROBLEM_NONE || s->rank[from] < s->rank_count);
     if (from != RIG_PROBLEM_NONE && s->rank[from] >= arrivals->end)
         arrivals->end = s->rank[from] + 1;
 }
@@ -92,6 +94,7 @@ static void add_arrivals(const struct single *s, uint32_t node, uint32_t op_end,
 {
     const struct rig_problem *problem = s->problem;
     const struct rig_problem_txn *txn = &problem->txns.at[node];
+    RIG_REQUIRE(arrivals->read >= txn[0].first_read && arrivals->write >= txn[0].first_write);
     for (; arrivals->read < txn[1].first_read && problem->reads.at[arrivals->read].op < op_end; arrivals->read++) {
         const uint32_t writer = problem->reads.at[arrivals->read].writer;
         note_arrival(s, writer == RIG_PROBLEM_INITIAL ? RIG_PROBLEM_NONE : writer, arrivals);
@@ -160,6 +163,7 @@ static bool ask_all(struct single *s)
 bool rig_breach_find_single(const struct rig_ordered *ordered, const uint32_t *rank, uint32_t rank_count,
                             struct rig_breach_sink *sink, struct rig_arena *arena)
 {
+    RIG_REQUIRE(sink->count == 0); /* no cycle is without rw edges */
     struct single s = {.problem = ordered->problem, .ordered = ordered, .sink = sink, .arena = arena};
     s.moves = (struct rig_moves){.ww = sink->rule->form != RIG_RULE_CAUSAL, .wr = true, .follow = RIG_FOLLOW_ANY};
     if (sink->rule->form == RIG_RULE_MONOTONIC_VIEW)
@@ -197,6 +201,7 @@ static uint32_t *find_followers(const struct single *s)
     for (uint32_t node = count; node-- > 0;) {
         const uint32_t before = s->problem->txns.at[node].before;
         const uint32_t rank = s->rank[node] == RIG_PROBLEM_NONE ? lowest[node] : s->rank[node];
+        RIG_INVARIANT(before == RIG_PROBLEM_NONE || before < node);
         if (before != RIG_PROBLEM_NONE && rank < lowest[before])
             lowest[before] = rank;
     }
@@ -206,6 +211,7 @@ static uint32_t *find_followers(const struct single *s)
 /* Takes in the nearest updates before and after it in its process. */
 static void widen_by_process(const struct single *s, uint32_t follower, struct rig_sweep_question *question)
 {
+    RIG_REQUIRE(s->ordered->lead != NULL);
     const uint32_t before = s->ordered->lead[question->node];
     if (before != RIG_PROBLEM_NONE && s->rank[before] >= question->to)
         question->to = s->rank[before] + 1;
@@ -244,6 +250,7 @@ static bool ask_readers(struct single *s, const uint8_t *left_out)
 bool rig_breach_find_of_updates(const struct rig_ordered *ordered, struct rig_breach_sink *sink,
                                 struct rig_arena *arena)
 {
+    RIG_REQUIRE(sink->rule->form == RIG_RULE_UPDATES);
     struct rig_ordered updates = *ordered;
     struct single s = {.problem = ordered->problem, .ordered = &updates, .sink = sink, .arena = arena};
     struct rig_states states;

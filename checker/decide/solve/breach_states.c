@@ -32,6 +32,7 @@ static const uint32_t done = UINT32_MAX;
 
 uint32_t rig_states_port_from(const struct rig_problem *problem, uint32_t node, uint32_t op)
 {
+    RIG_REQUIRE(node < problem->txn_count);
     const uint32_t first = problem->txns.at[node].first_read, end = problem->txns.at[node + 1].first_read;
     uint32_t low = first;
     for (uint32_t high = end; low < high;) {
@@ -46,6 +47,7 @@ uint32_t rig_states_port_from(const struct rig_problem *problem, uint32_t node, 
 
 uint32_t rig_states_follower(const struct rig_ordered *ordered, uint32_t node, uint32_t last, bool through)
 {
+    RIG_REQUIRE(ordered->child != NULL);
     if (last == RIG_PROBLEM_NONE)
         return ordered->child[node];
     if (through && ordered->child[last] != RIG_PROBLEM_NONE)
@@ -71,6 +73,7 @@ static uint32_t arrive(const struct search *s, uint32_t node, enum rig_edge_kind
 
 static void enter_stage(const struct search *s, struct frame *frame, enum stage stage)
 {
+    RIG_REQUIRE(frame->node != RIG_PROBLEM_NONE && stage < STAGE_END);
     const struct rig_problem_txn *txn = &s->problem->txns.at[frame->node];
     frame->stage = stage;
     frame->cursor = frame->end = 0;
@@ -126,6 +129,7 @@ static uint32_t next_missed(const struct search *s, struct frame *frame)
         return RIG_PROBLEM_NONE;
     }
     frame->stage = STAGE_END;
+    RIG_INVARIANT(frame->state + 1 < s->node_states); /* the next port of the same transaction */
     return frame->state + 1;
 }
 
@@ -181,6 +185,7 @@ static uint32_t next_in_time(const struct search *s, struct frame *frame)
                            : is_node              ? ordered->after[frame->node]
                                                   : frame->state - s->node_states;
     const uint32_t step = frame->cursor++;
+    RIG_INVARIANT(is_node || first < count);
     if (step == 0 && !is_node)
         return arrive(s, ordered->invoked[first], RIG_EDGE_REALTIME, RIG_ARC_NONE);
     frame->stage = STAGE_END;
@@ -217,11 +222,13 @@ static uint32_t node_of(const struct search *s, uint32_t state)
         else
             high = middle;
     }
+    RIG_INVARIANT(rig_states_of(s->problem, s->states->moves.follow, low, 0) <= state);
     return low;
 }
 
 static bool begin(struct search *s, uint32_t state)
 {
+    RIG_REQUIRE(state < s->states->state_count && s->number[state] == 0);
     struct frame frame = frame_of(s, state, node_of(s, state));
     frame.low = s->number[state] = ++s->last_number;
     return frames_add(&s->path, frame) && state_list_add(&s->stack, state);
@@ -229,9 +236,11 @@ static bool begin(struct search *s, uint32_t state)
 
 static void finish(struct search *s, const struct frame *frame)
 {
+    RIG_REQUIRE(s->stack.count > 0);
     struct rig_states *states = s->states;
     const bool alone = s->stack.at[s->stack.count - 1] == frame->state;
     for (uint32_t state = RIG_PROBLEM_NONE; state != frame->state;) {
+        RIG_INVARIANT(s->stack.count > 0 && s->last_rank > 0);
         state = s->stack.at[--s->stack.count];
         s->number[state] = done;
         states->rank[state] = --s->last_rank;
@@ -259,6 +268,7 @@ static bool walk_from(struct search *s, uint32_t root)
         }
         const struct frame left = *top;
         s->path.count--;
+        RIG_INVARIANT(left.low == s->number[left.state] || (left.low < s->number[left.state] && s->path.count > 0));
         if (left.low == s->number[left.state])
             finish(s, &left);
         else if (s->path.at[s->path.count - 1].low > left.low)
@@ -272,6 +282,7 @@ static bool walk_from(struct search *s, uint32_t root)
 /* An edge from the one place to the other. */
 static void note_edge(struct search *s, uint32_t from, uint32_t to)
 {
+    RIG_REQUIRE(from < s->problem->txn_count);
     if (to > from)
         return;
     s->spans[to]++; /* differences at first: modulo 2^32 */
@@ -307,8 +318,10 @@ static bool note_times(struct search *s, struct rig_arena *arena)
         const uint32_t place = ordered->place[ordered->invoked[i]];
         lowest[i] = place < lowest[i + 1] ? place : lowest[i + 1];
     }
-    for (uint32_t node = 0; node < count; node++)
+    for (uint32_t node = 0; node < count; node++) {
+        RIG_INVARIANT(ordered->after[node] <= count);
         note_edge(s, ordered->place[node], lowest[ordered->after[node]]);
+    }
     return true;
 }
 
@@ -323,6 +336,7 @@ static bool find_spans(struct search *s, struct rig_arena *arena)
         note_edges_to(s, node);
     for (uint32_t place = 0; place < count; place++)
         s->spans[place + 1] += s->spans[place];
+    RIG_INVARIANT(s->spans[count] == 0); /* each edge that leads back has its end */
     return true;
 }
 
@@ -336,6 +350,7 @@ static void settle(struct search *s, uint32_t node)
         const uint32_t state = rig_states_of(s->problem, follow, node, port);
         if (s->number[state] == done)
             continue;
+        RIG_INVARIANT(s->number[state] == 0 && s->last_rank > 0);
         s->number[state] = done;
         s->states->rank[state] = --s->last_rank;
     }

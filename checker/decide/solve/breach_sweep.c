@@ -101,6 +101,7 @@ static void arrive(const struct batch *batch, uint32_t node, uint32_t op_end, st
 
 static bool begin_at(struct batch *batch, uint32_t write, uint32_t bit)
 {
+    RIG_REQUIRE(bit < batch->count && write < batch->problem->writes.count);
     const uint32_t key = batch->problem->writes.at[write].key, node = batch->problem->write_txn[write];
     if (batch->slot[key] == RIG_PROBLEM_NONE) {
         batch->slot[key] = (uint32_t)batch->begun.count;
@@ -124,6 +125,7 @@ static bool begin_question(struct batch *batch, uint32_t bit)
             ok = begin_at(batch, later, bit);
     }
     if (batch->sweep->follows) {
+        RIG_REQUIRE(batch->asked[question->node] == 0);
         batch->asked[question->node] = bit + 1;
         batch->lowest = question->node < batch->lowest ? question->node : batch->lowest;
     }
@@ -133,6 +135,7 @@ static bool begin_question(struct batch *batch, uint32_t bit)
 /* The questions about nodes without a rank that come directly before `node` in its process. */
 static bool pass(struct batch *batch, uint32_t node, struct bits *bits)
 {
+    RIG_REQUIRE(batch->asked != NULL);
     const struct rig_problem_txn *txns = batch->problem->txns.at;
     const size_t begin = batch->passing.count;
     uint32_t at = txns[node].before;
@@ -162,6 +165,7 @@ static void add_own(const struct batch *batch, uint32_t node, struct bits *bits)
 {
     for (uint32_t i = batch->first_beginning[node]; i != RIG_PROBLEM_NONE; i = batch->beginnings.at[i].next) {
         const struct beginning *beginning = &batch->beginnings.at[i];
+        RIG_INVARIANT(batch->slot[batch->problem->writes.at[beginning->write].key] < batch->begun.count);
         struct bits *to = &batch->begun.at[batch->slot[batch->problem->writes.at[beginning->write].key]];
         to->words[beginning->bit / 64] |= UINT64_C(1) << beginning->bit % 64;
     }
@@ -175,12 +179,14 @@ static void add_own(const struct batch *batch, uint32_t node, struct bits *bits)
 
 static bool carry(struct batch *batch)
 {
+    RIG_REQUIRE(batch->from < batch->to && batch->to <= batch->sweep->rank_count);
     const struct rig_problem_txn *txns = batch->problem->txns.at;
     memset(batch->reached.at, 0, (size_t)(batch->to - batch->from) * sizeof batch->reached.at[0]);
     for (uint32_t rank = batch->from; rank < batch->to; rank++) {
         const uint32_t node = batch->sweep->at[rank];
         if (node == RIG_PROBLEM_NONE)
             continue;
+        RIG_INVARIANT(batch->sweep->rank[node] == rank);
         const uint32_t ops =
             txns[node + 1].first_read - txns[node].first_read + txns[node + 1].first_write - txns[node].first_write;
         if (rig_deadline_is_over(batch->ordered->deadline, 1 + ops))
@@ -212,6 +218,7 @@ static void forget(struct batch *batch)
 
 static bool answer_batch(struct batch *batch, struct rig_sweep_question *questions, uint32_t count)
 {
+    RIG_REQUIRE(count > 0 && count <= BATCH);
     batch->questions = questions;
     batch->count = count;
     batch->from = UINT32_MAX;
@@ -235,6 +242,7 @@ static bool answer_batch(struct batch *batch, struct rig_sweep_question *questio
 
 static unsigned class_of(const struct rig_sweep_question *question)
 {
+    RIG_REQUIRE(question->from < question->to);
     unsigned class = 0;
     while (question->to - question->from >= class_end[class])
         class ++;
@@ -259,6 +267,7 @@ static struct rig_sweep_question *sort(const struct rig_sweep *sweep, const stru
         first[b + 1] += first[b];
     for (unsigned class = 0; class <= CLASSES; class ++)
         class_first[class] = first[(size_t) class * sweep->rank_count];
+    RIG_INVARIANT(class_first[0] == 0 && class_first[CLASSES] == questions->count);
     for (size_t i = 0; i < questions->count; i++) {
         const struct rig_sweep_question *question = &questions->at[i];
         sorted[first[(size_t)class_of(question) * sweep->rank_count + question->to - 1]++] = *question;
@@ -284,6 +293,7 @@ static bool list_readers(struct batch *batch, struct rig_arena *arena)
                 batch->readers[count++] = reader;
         }
     }
+    RIG_INVARIANT(count <= problem->reads.count);
     batch->reader_first[versions] = count;
     return true;
 }

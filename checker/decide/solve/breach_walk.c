@@ -142,6 +142,7 @@ static void follow_time(struct rig_walker *w, uint32_t from, uint32_t node)
 /* Goes on by the edges of a node: those that no port forbids once, those of reads from a lower port. */
 static void expand(struct rig_walker *w, uint32_t from, uint32_t node, uint32_t port)
 {
+    RIG_REQUIRE(node < problem_of(w)->txn_count && port <= rig_states_read_count(problem_of(w), node));
     const struct rig_problem *problem = problem_of(w);
     const struct rig_problem_txn *txn = &problem->txns.at[node];
     uint32_t missed_end = rig_states_read_count(problem, node);
@@ -185,10 +186,12 @@ static void depart(struct rig_walker *w, struct rig_start start)
         break;
     case RIG_DEPART_READ:
         w->target = problem->reads.at[start.index].writer;
+        RIG_REQUIRE(w->target != RIG_PROBLEM_INITIAL);
         be_read(w, RIG_PROBLEM_NONE, start.index);
         break;
     case RIG_DEPART_PROCESS:
         before = w->ordered->lead[start.index];
+        RIG_REQUIRE(before != RIG_PROBLEM_NONE);
         w->target = before;
         come_before(w, RIG_PROBLEM_NONE, before, start.index, RIG_EDGE_PROCESS);
         break;
@@ -219,8 +222,10 @@ static struct rig_arc arc_of(const struct rig_problem *problem, const struct rig
 
 static bool unroll(const struct rig_walker *w, struct rig_arcs *arcs)
 {
+    RIG_REQUIRE(w->found < w->visits.count);
     const size_t first = arcs->count;
     for (uint32_t i = w->found; i != RIG_PROBLEM_NONE; i = w->visits.at[i].from) {
+        RIG_INVARIANT(w->visits.at[i].from == RIG_PROBLEM_NONE || w->visits.at[i].from < i);
         if (!rig_arcs_add(arcs, arc_of(problem_of(w), &w->visits.at[i])))
             return false;
     }
@@ -234,6 +239,7 @@ static bool unroll(const struct rig_walker *w, struct rig_arcs *arcs)
 
 bool rig_walker_close(struct rig_walker *walker, struct rig_start start, struct rig_arcs *arcs)
 {
+    RIG_REQUIRE(walker->low <= walker->high);
     begin(walker, start);
     depart(walker, start);
     for (size_t i = 0; i < walker->visits.count && walker->found == RIG_PROBLEM_NONE && !walker->failed; i++) {
@@ -334,6 +340,7 @@ static bool goes_back(const struct closed *c, uint32_t from, uint32_t to)
 /* An edge between the states of one component. */
 static bool add_seed(struct closed *c, uint32_t from, uint32_t to, enum rig_departure departure, uint32_t index)
 {
+    RIG_REQUIRE(from < c->states->state_count && to < c->states->state_count);
     const uint32_t component = c->states->component_of[from];
     return component == RIG_PROBLEM_NONE || component != c->states->component_of[to] ||
            seeds_add(&c->seeds, (struct seed){component, {departure, index}});
@@ -389,8 +396,10 @@ static bool sort_seeds(struct closed *c, struct rig_arena *arena)
     c->starts = rig_arena_room(arena, c->seeds.count + 1, sizeof c->starts[0]);
     if (first == NULL || c->starts == NULL)
         return false;
-    for (size_t i = 0; i < c->seeds.count; i++)
+    for (size_t i = 0; i < c->seeds.count; i++) {
+        RIG_INVARIANT(c->seeds.at[i].component < components);
         first[c->seeds.at[i].component + 2]++;
+    }
     for (uint32_t i = 0; i < components; i++)
         first[i + 2] += first[i + 1];
     for (size_t i = 0; i < c->seeds.count; i++)
@@ -414,6 +423,7 @@ static void find_ends(const struct closed *c, struct rig_start start, uint32_t *
     }
     *low = c->ordered->place[to];
     *high = c->ordered->place[from];
+    RIG_INVARIANT(*low <= *high);
 }
 
 /* Most cycles are of transactions near to each other: looks there first. */

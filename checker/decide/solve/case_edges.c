@@ -14,6 +14,7 @@ static uint32_t kind_of_known(const struct rig_problem *problem, uint32_t known)
 {
     if (known == RIG_CASE_NONE)
         return 0;
+    RIG_REQUIRE(known < problem->pairs.count + problem->reads.count);
     return known >= problem->pairs.count ? 1 : 2 + (uint32_t)problem->pairs.at[known].source;
 }
 
@@ -88,6 +89,7 @@ static bool drop_parallel(struct rig_case_graph *graph)
         if (!dropped[i])
             graph->arcs.at[kept++] = graph->arcs.at[i];
     }
+    RIG_INVARIANT(!room || (kept <= count && (kept > 0 || count == 0)));
     if (room)
         graph->arcs.count = kept;
     free(sorted);
@@ -205,6 +207,7 @@ struct making {
 
 static bool add_arc(struct making *m, struct rig_arc arc, uint32_t pair, enum rig_case_value value, uint32_t known)
 {
+    RIG_REQUIRE(arc.from != arc.to && (pair == RIG_CASE_NONE) == (value == RIG_CASE_OPEN));
     const struct rig_case_arc added = {.arc = arc, .pair = pair, .value = value, .known = known};
     return add_case_arc(m->graph, &added);
 }
@@ -212,6 +215,7 @@ static bool add_arc(struct making *m, struct rig_arc arc, uint32_t pair, enum ri
 /* The pair of two writers, which another key may have made. */
 static bool find_pair(struct making *m, uint32_t a, uint32_t b, uint32_t *pair)
 {
+    RIG_REQUIRE(a < b);
     uint32_t *slot = rig_table_put(m->pairs, pair_number(a, b));
     if (slot == NULL)
         return false;
@@ -221,6 +225,7 @@ static bool find_pair(struct making *m, uint32_t a, uint32_t b, uint32_t *pair)
             return false;
         m->graph->too_large |= m->graph->pairs.count > RIG_CASE_PAIRS_MOST;
     }
+    RIG_INVARIANT(*slot < m->graph->pairs.count);
     *pair = *slot;
     return true;
 }
@@ -228,6 +233,7 @@ static bool find_pair(struct making *m, uint32_t a, uint32_t b, uint32_t *pair)
 /* An arc of a ww or rw edge that needs the version of writers[before] to come before that of writers[after]. */
 static bool add_ordered(struct making *m, struct rig_arc arc, uint32_t before, uint32_t after)
 {
+    RIG_REQUIRE(before != after && before < m->order.count && after < m->order.count);
     const uint32_t n = m->order.count;
     const uint32_t shown = m->order.shown[before * n + after];
     if (shown != RIG_CASE_NONE)
@@ -252,6 +258,7 @@ static bool overwrites_itself(const struct making *m, uint32_t reader, uint32_t 
 /* The edges between writers, and from the readers of a version to later writers. `write`: of writers[at]. */
 static bool add_of_version(struct making *m, uint32_t at, uint32_t write)
 {
+    RIG_REQUIRE(write != RIG_PROBLEM_NONE);
     const struct rig_problem *problem = m->graph->problem;
     for (uint32_t later = 0; later < m->order.count && !m->graph->too_large; later++) {
         const uint32_t from = m->order.writers[at], to = m->order.writers[later];
@@ -329,6 +336,7 @@ static bool add_dependencies(struct rig_case_graph *graph)
 /* Whether process order puts `a` before `b`; or real time, where it counts. */
 static bool is_earlier(const struct rig_problem *problem, uint32_t a, uint32_t b, bool realtime)
 {
+    RIG_REQUIRE(a != b);
     const struct rig_problem_txn *first = &problem->txns.at[a], *second = &problem->txns.at[b];
     if (problem->has_realtime && first->ended < second->invoked)
         return realtime || first->session == second->session;
@@ -385,7 +393,9 @@ static bool add_between(struct making *m, uint32_t before, uint32_t after, uint3
 {
     const struct rig_problem *problem = m->graph->problem;
     const uint32_t write = rig_problem_write_of(problem, before, m->key);
-    const uint32_t first_op = problem->writes.at[rig_problem_write_of(problem, after, m->key)].first_op;
+    const uint32_t later = rig_problem_write_of(problem, after, m->key);
+    RIG_REQUIRE(write != RIG_PROBLEM_NONE && later != RIG_PROBLEM_NONE && "both write the key");
+    const uint32_t first_op = problem->writes.at[later].first_op;
     const struct rig_arc ww = {before, after, RIG_EDGE_WW, m->key, before, RIG_ARC_NONE, first_op};
     bool ok = add_arc(m, ww, pair, value, known);
     for (uint32_t i = problem->reader_first[write]; ok && i < problem->reader_first[write + 1]; i++) {
@@ -403,6 +413,7 @@ static bool add_pair_arcs(struct making *m, uint32_t pair)
 {
     const struct rig_problem *problem = m->graph->problem;
     const struct rig_case_pair *p = &m->graph->pairs.at[pair];
+    RIG_REQUIRE(p->a < p->b && p->b < problem->txn_count);
     bool ok = true;
     for (uint32_t w = problem->txns.at[p->a].first_write; ok && w < problem->txns.at[p->a + 1].first_write; w++) {
         m->key = problem->writes.at[w].key;
@@ -515,12 +526,14 @@ static bool finish(struct rig_case_graph *graph)
 
 bool rig_case_edges_all(struct rig_case_graph *graph)
 {
+    RIG_REQUIRE(graph->arcs.count == 0 && graph->pairs.count == 0);
     begin(graph, RIG_CASE_ARCS_MOST);
     return add_dependencies(graph) && add_orders(graph) && finish(graph);
 }
 
 bool rig_case_edges_given(struct rig_case_graph *graph)
 {
+    RIG_REQUIRE(graph->arcs.count == 0);
     const struct rig_problem *problem = graph->problem;
     struct making m = {.graph = graph};
     bool ok = true;

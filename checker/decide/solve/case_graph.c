@@ -54,6 +54,7 @@ static void fill_index(const struct rig_case_graph *graph, enum bucket by, uint3
     for (size_t i = 0; i < graph->arcs.count; i++) {
         const uint32_t bucket = bucket_of(&graph->arcs.at[i], by);
         if (bucket != RIG_CASE_NONE) {
+            RIG_INVARIANT(bucket < buckets);
             first[bucket + 1]++;
             total++;
         }
@@ -68,6 +69,7 @@ static void fill_index(const struct rig_case_graph *graph, enum bucket by, uint3
     for (uint32_t i = 0; i < buckets; i++)
         first[i] = first[i + 1];
     first[buckets] = total;
+    RIG_INVARIANT(first[0] == 0 || total == 0);
 }
 
 static uint32_t *numbers(size_t count)
@@ -162,6 +164,7 @@ static bool is_put(const struct rig_case_graph *graph, const struct rig_case_arc
 
 static void mark_near(const struct rig_case_graph *graph, uint32_t pair, bool forward, bool *marked, uint32_t *queue)
 {
+    RIG_REQUIRE(pair < graph->pairs.count);
     const uint32_t *first = forward ? graph->first_out : graph->first_in, *items = forward ? graph->out : graph->in;
     uint32_t head = 0, tail = 0;
     memset(marked, 0, graph->problem->txn_count * sizeof marked[0]);
@@ -183,6 +186,7 @@ static void mark_near(const struct rig_case_graph *graph, uint32_t pair, bool fo
             queue[tail++] = next;
         }
     }
+    RIG_INVARIANT(tail <= graph->problem->txn_count);
 }
 
 void rig_case_graph_near(const struct rig_case_graph *graph, uint32_t pair, bool *after, bool *before, uint32_t *queue)
@@ -275,6 +279,7 @@ static bool is_over(struct rig_case_graph *graph)
 
 static void take_cycle(struct search *s, uint32_t state)
 {
+    RIG_REQUIRE(s->graph->walks->length[state] < s->best && state / 2 < s->graph->arcs.count);
     const struct rig_case_walks *walks = s->graph->walks;
     s->best = walks->length[state];
     for (uint32_t i = s->best; s->cycle != NULL && i-- > 0; state = walks->came_from[state])
@@ -322,6 +327,7 @@ static void search_from(struct search *s, uint32_t start)
 
 static void search_pattern(struct search *s, const struct pattern *pattern, uint32_t pair)
 {
+    RIG_REQUIRE(pair == RIG_CASE_NONE || pair < s->graph->pairs.count);
     const struct rig_case_graph *graph = s->graph;
     const uint32_t begin = pair == RIG_CASE_NONE ? 0 : graph->first_rest[pair];
     const uint32_t end = pair == RIG_CASE_NONE ? (uint32_t)graph->arcs.count : graph->first_rest[pair + 1];
@@ -342,6 +348,7 @@ uint32_t rig_case_graph_cycle(struct rig_case_graph *graph, uint32_t pair, uint3
         search_pattern(&s, &flow, pair);
     if (graph->rule->form != RIG_RULE_FLOW)
         search_pattern(&s, &patterns[graph->rule->form], pair);
+    RIG_INVARIANT(s.best == none || (s.best >= 2 && s.best <= graph->problem->txn_count));
     return s.best == none ? 0 : s.best;
 }
 
@@ -355,6 +362,7 @@ struct listing {
 
 static bool list_pair(struct listing *listing, uint32_t one, uint32_t other, uint32_t key)
 {
+    RIG_REQUIRE(one != other);
     const struct rig_case_pair pair = {one < other ? one : other, one < other ? other : one, key};
     uint32_t *slot = rig_table_put(&listing->known, (uint64_t)pair.a << 32 | pair.b);
     if (slot == NULL)

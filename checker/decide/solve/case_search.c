@@ -38,17 +38,20 @@ static uint32_t pair_count(const struct case_search *h)
 
 static enum rig_case_value reverse(enum rig_case_value value)
 {
+    RIG_REQUIRE(value != RIG_CASE_OPEN);
     return value == RIG_CASE_FORWARD ? RIG_CASE_BACKWARD : RIG_CASE_FORWARD;
 }
 
 static void put(struct case_search *h, uint32_t pair, enum rig_case_value value)
 {
+    RIG_REQUIRE(pair < pair_count(h));
     h->graph->value[pair] = (uint8_t)value;
 }
 
 /* The length of the cycle that this order gives at once, or 0. */
 static uint32_t refuted_by(struct case_search *h, uint32_t pair, enum rig_case_value value)
 {
+    RIG_REQUIRE(h->graph->value[pair] == RIG_CASE_OPEN);
     if (is_over(h))
         return 0;
     put(h, pair, value);
@@ -86,6 +89,7 @@ static struct rig_case_node *new_leaf(struct case_search *h, uint32_t pair)
 
 static struct rig_case_node *leaf_of(struct case_search *h, uint32_t pair, enum rig_case_value value)
 {
+    RIG_REQUIRE(h->graph->value[pair] == RIG_CASE_OPEN);
     put(h, pair, value);
     struct rig_case_node *leaf = new_leaf(h, pair);
     put(h, pair, RIG_CASE_OPEN);
@@ -106,6 +110,7 @@ static struct rig_case_node *split(struct case_search *h, uint32_t pair, enum ri
     node->pair = pair;
     node->supposed = turned ? reverse(supposed) : supposed;
     node->nested = node->first->nested + 1 > node->second->nested ? node->first->nested + 1 : node->second->nested;
+    RIG_INVARIANT(node->nested <= RIG_CASE_NESTED_MOST);
     return node;
 }
 
@@ -128,6 +133,7 @@ uint32_t rig_case_leaves(const struct rig_case_node *node)
 
 static void mark(uint8_t *used, uint32_t pair, enum rig_case_value value)
 {
+    RIG_REQUIRE(value != RIG_CASE_OPEN);
     used[pair] |= (uint8_t)(1u << value);
 }
 
@@ -139,6 +145,7 @@ static bool is_used(const uint8_t *used, uint32_t pair, enum rig_case_value valu
 /* Adds what the cycle of a leaf rests on. */
 static void mark_leaf(const struct case_search *h, const struct rig_case_node *leaf, uint8_t *used)
 {
+    RIG_REQUIRE(leaf->first == NULL && leaf->length >= 2);
     for (uint32_t i = 0; i < leaf->length; i++) {
         const struct rig_case_arc *arc = &h->graph->arcs.at[leaf->cycle[i]];
         if (arc->pair != RIG_CASE_NONE)
@@ -240,6 +247,7 @@ RIG_VEC(struct conclusion, conclusions)
 
 static void conclude(struct case_search *h, struct conclusions *made, struct conclusion conclusion)
 {
+    RIG_REQUIRE(h->graph->value[conclusion.pair] == RIG_CASE_OPEN);
     if (!conclusions_add(made, conclusion))
         h->no_memory = true;
     else
@@ -251,6 +259,7 @@ static struct rig_case_node *take_back(struct case_search *h, struct conclusions
 {
     for (size_t i = made->count; i-- > 0;) {
         const struct conclusion *c = &made->at[i];
+        RIG_INVARIANT(h->graph->value[c->pair] == reverse(c->refuted));
         put(h, c->pair, RIG_CASE_OPEN);
         if (tree != NULL)
             tree = split(h, c->pair, c->refuted, c->first != NULL ? c->first : leaf_of(h, c->pair, c->refuted), tree);
@@ -314,6 +323,7 @@ static struct rig_case_node *saturate(struct case_search *h, uint32_t fresh, str
 static struct rig_case_node *try_order(struct case_search *h, uint32_t pair, enum rig_case_value value, uint32_t depth,
                                        uint32_t *followed)
 {
+    RIG_REQUIRE(h->graph->value[pair] == RIG_CASE_OPEN);
     struct conclusions made = {0};
     put(h, pair, value);
     struct rig_case_node *tree = saturate(h, pair, &made, depth);
@@ -413,6 +423,7 @@ static struct rig_case_node *open_trial(struct case_search *h, struct trials *tr
 /* Ends the last case, whose rest this tree proves, or not (NULL): takes its conclusions back, and adds them. */
 static struct rig_case_node *close_trial(struct case_search *h, struct trials *trials, struct rig_case_node *tree)
 {
+    RIG_REQUIRE(trials->count > 0);
     struct trial *trial = &trials->at[--trials->count];
     return take_back(h, &trial->made, tree);
 }
@@ -509,6 +520,7 @@ static uint32_t find_forced(struct case_search *h, uint8_t *forced)
 static struct rig_case_node *shortest_by_conclusion(struct case_search *h, uint32_t leaves, const uint8_t *forced,
                                                     const uint8_t *skipped, uint8_t *skip)
 {
+    RIG_REQUIRE(leaves > 2);
     struct rig_case_node *found = NULL;
     for (uint32_t pair = 0; found == NULL && pair < pair_count(h) && !is_over(h); pair++)
         skip[pair] = skipped != NULL && skipped[pair] != 0;
@@ -587,6 +599,7 @@ static struct rig_case_node *new_plain_leaf(struct case_search *h)
 bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t polish_ns, struct rig_arena *arena,
                      struct rig_case_tree *tree)
 {
+    RIG_REQUIRE(!graph->too_large);
     struct case_search h = {.graph = graph, .arena = arena, .deadline_ns = deadline_ns};
     h.cycle = rig_arena_array(arena, (size_t)graph->problem->txn_count + 1, sizeof h.cycle[0]);
     *tree = (struct rig_case_tree){0};
@@ -612,5 +625,6 @@ bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t 
         if (!h.no_memory && rig_case_leaves(tree->root) > 2)
             tree->root = polish(&h, tree->root);
     }
+    RIG_INVARIANT(tree->root == NULL || tree->model == NULL);
     return !h.no_memory;
 }

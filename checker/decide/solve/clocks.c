@@ -12,6 +12,7 @@ static bool writes(const struct rig_problem *problem, uint32_t txn)
 
 static void follow(struct rig_chains *chains, uint32_t *tails, uint32_t before, uint32_t txn)
 {
+    RIG_REQUIRE(before == RIG_PROBLEM_NONE || tails[chains->chain[before]] == before);
     chains->chain[txn] = before == RIG_PROBLEM_NONE ? chains->count++ : chains->chain[before];
     chains->position[txn] = before == RIG_PROBLEM_NONE ? 0 : chains->position[before] + 1;
     tails[chains->chain[txn]] = txn;
@@ -29,6 +30,7 @@ static void follow_processes(struct rig_chains *chains, const struct rig_problem
     }
     for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
         const uint32_t before = problem->txns.at[txn].before;
+        RIG_INVARIANT(before == RIG_PROBLEM_NONE || before < txn);
         if (before != RIG_PROBLEM_NONE && (follower[txn] != RIG_PROBLEM_NONE || next[before] == RIG_PROBLEM_NONE))
             next[before] = txn;
     }
@@ -48,6 +50,7 @@ static void number_processes(struct rig_chains *chains, const struct rig_problem
         }
         chains->count++;
     }
+    RIG_INVARIANT(chains->count <= problem->txn_count);
 }
 
 /* Each transaction that writes goes on where one that it read from was the last. */
@@ -100,6 +103,7 @@ static bool keep_longest(struct rig_chains *chains, uint32_t txn_count, uint32_t
         if (chains->chain[txn] != RIG_PROBLEM_NONE)
             chains->chain[txn] = number[chains->chain[txn]];
     }
+    RIG_INVARIANT(!ok || (kept <= chains->count && kept <= most));
     chains->count = kept;
     free(lengths);
     free(number);
@@ -118,6 +122,7 @@ static bool list_members(struct rig_chains *chains, uint32_t txn_count)
     }
     for (uint32_t chain = 0; chain < chains->count; chain++)
         chains->member_first[chain + 1] += chains->member_first[chain];
+    RIG_INVARIANT(chains->member_first[chains->count] <= txn_count);
     for (uint32_t txn = 0; txn < txn_count; txn++) {
         if (chains->chain[txn] != RIG_PROBLEM_NONE)
             chains->members[chains->member_first[chains->chain[txn]] + chains->position[txn]] = txn;
@@ -133,6 +138,7 @@ static void place_writes(struct rig_chains *chains, const struct rig_problem *pr
         const uint32_t txn = chains->members[i];
         for (uint32_t w = problem->txns.at[txn].first_write; w < problem->txns.at[txn + 1].first_write; w++) {
             const uint32_t place = filled[problem->writes.at[w].key]++;
+            RIG_INVARIANT(place < problem->writer_first[problem->writes.at[w].key + 1]);
             chains->lane_writes[place] = w;
             chains->lane_positions[place] = chains->position[txn];
         }
@@ -235,12 +241,14 @@ bool rig_clocks_init(struct rig_clocks *clocks, const struct rig_problem *proble
 {
     const size_t nodes = frame->node_count, most = frame->process ? CLOCK_LIMIT : COVER_LIMIT;
     const size_t limit = most_bytes / sizeof(uint32_t) < most ? most_bytes / sizeof(uint32_t) : most;
+    RIG_REQUIRE(problem->txn_count == frame->txn_count && problem->txn_count < UINT32_C(1) << 31);
     *clocks = (struct rig_clocks){.problem = problem, .frame = frame};
     if (!chains_init(&clocks->chains, problem, frame, sequence, (uint32_t)(limit / (nodes + 1)) + 1,
                      (uint32_t)(SINGLE_LIMIT / (nodes + 1)) + 1) ||
         !allocate(clocks))
         return false;
     for (uint32_t i = 0; i < nodes; i++) {
+        RIG_REQUIRE(sequence[i] < nodes);
         clocks->sequence[i] = sequence[i];
         clocks->rank[sequence[i]] = i;
         rig_clocks_mark(clocks, sequence[i]);
@@ -267,12 +275,14 @@ void rig_clocks_done(struct rig_clocks *clocks)
 
 bool rig_clocks_find_late(struct rig_clocks *clocks, uint32_t node)
 {
+    RIG_REQUIRE(node < clocks->frame->node_count);
     const struct rig_chains *chains = &clocks->chains;
     const uint32_t *clock = rig_clocks_of(clocks, node);
     if (clocks->late[node] <= clocks->rank[node])
         return false;
     clocks->late_count = 0;
     for (uint32_t chain = 0; chain < chains->count; chain++) {
+        RIG_INVARIANT(clock[chain] <= chains->member_first[chain + 1] - chains->member_first[chain]);
         if (clock[chain] > 0 &&
             clocks->rank[chains->members[chains->member_first[chain] + clock[chain] - 1]] > clocks->rank[node])
             clocks->late_chains[clocks->late_count++] = chain;

@@ -59,6 +59,7 @@ static const uint32_t on_path = UINT32_MAX - 1; /* the place of a node after oth
 static bool place_behind(const uint32_t *before, const uint32_t *first, uint32_t *left, uint32_t node, uint32_t *path,
                          uint32_t *place, uint32_t *placed)
 {
+    RIG_REQUIRE(place[node] == RIG_PROBLEM_NONE);
     uint32_t depth = 0;
     path[depth++] = node;
     place[node] = on_path;
@@ -103,6 +104,7 @@ static bool follow_pairs(const struct rig_problem *problem, uint32_t *place)
         memcpy(left, first, count * sizeof *left);
     for (uint32_t node = 0; ok && node < count; node++)
         ok = place[node] != RIG_PROBLEM_NONE || place_behind(before, first, left, node, path, place, &placed);
+    RIG_INVARIANT(!ok || placed == count);
     free(first);
     free(left);
     free(before);
@@ -175,6 +177,7 @@ static uint32_t key_of(const struct rig_history *history, const struct rig_arc *
 
 static bool keep_cycle(struct decide *d, enum rig_level level, const struct rig_arc *arcs, uint32_t count)
 {
+    RIG_REQUIRE(count >= 2);
     const struct rig_problem_txn *txns = d->problem->txns.at;
     const struct rig_decided_cycle cycle = {level, (uint32_t)d->out->arcs.count, count};
     for (uint32_t i = 0; i < count; i++) {
@@ -206,6 +209,7 @@ static void note_answer(struct decide *d, enum rig_level level, enum rig_answer 
         d->out->spent |= RIG_LEVEL_BIT(level);
         break;
     }
+    RIG_INVARIANT((d->out->held & d->out->refuted) == 0);
 }
 
 static bool is_answered(const struct decide *d, enum rig_level level)
@@ -215,6 +219,7 @@ static bool is_answered(const struct decide *d, enum rig_level level)
 
 static enum rig_rc ask_order(struct decide *d, enum rig_level level, enum rig_answer *answer)
 {
+    RIG_REQUIRE(d->has_place);
     const struct rig_rule *rule = rig_level_rule(level);
     struct rig_breaches found = {0};
     const int64_t start_ns = rig_clock_now_ns();
@@ -246,6 +251,7 @@ static enum rig_rc prove_part(struct decide *d, const struct rig_problem *part, 
                               const uint32_t *core, uint32_t core_count, const struct rig_case_proof *shrunk,
                               struct rig_case_proof *proof)
 {
+    RIG_REQUIRE(core_count > 0 && core_count <= part->txn_count);
     const int64_t start_ns = rig_clock_now_ns();
     const struct rig_prove_options options = {.budget = proof_budget(d, start_ns),
                                               .shrink_deadline_ns = start_ns + d->shrink_ns,
@@ -261,6 +267,7 @@ static enum rig_rc prove_part(struct decide *d, const struct rig_problem *part, 
 
 static enum rig_rc keep_proof(struct decide *d, const struct rig_case_proof *proof)
 {
+    RIG_REQUIRE(proof->line_count > 0);
     if (!rig_case_proofs_add(&d->out->proofs, *proof))
         return no_memory(d);
     note_answer(d, proof->level, RIG_ANSWER_NO);
@@ -306,8 +313,9 @@ static void find_nodes(const struct rig_problem *problem, const struct rig_case_
 {
     uint32_t node = 0;
     for (uint32_t i = 0; i < proof->txn_count; i++) {
-        while (problem->txns.at[node].txn != proof->txns[i])
+        while (node < problem->txn_count && problem->txns.at[node].txn != proof->txns[i])
             node++;
+        RIG_INVARIANT(node < problem->txn_count && "the transactions of a proof are the problem's");
         nodes[i] = node;
     }
 }
@@ -359,6 +367,7 @@ static int compare_nodes(const void *left, const void *right)
 /* The nodes that a cycle passes, and those whose versions it rests on; ascending. Returns their number. */
 static uint32_t nodes_of_cycle(const struct rig_arc *arcs, uint32_t count, uint32_t *nodes)
 {
+    RIG_REQUIRE(count >= 2 && count <= CYCLE_MOST);
     uint32_t all = 0, kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         nodes[all++] = arcs[i].from;
@@ -385,8 +394,10 @@ static enum rig_rc try_cycle(const struct decide *d, const struct rig_rule *rule
     if (!rig_problem_part(d->problem, nodes, node_count, &part))
         return no_memory(d);
     enum rig_rc rc = rig_solve(&part, rule, &d->budget, refuted, d->err);
-    for (uint32_t i = 0; rc == RIG_OK && i < refuted->core_count; i++)
+    for (uint32_t i = 0; rc == RIG_OK && i < refuted->core_count; i++) {
+        RIG_INVARIANT(refuted->core[i] < node_count);
         refuted->core[i] = nodes[refuted->core[i]];
+    }
     rig_problem_done(&part);
     return rc;
 }
@@ -462,6 +473,7 @@ static enum rig_rc ask_solver(struct decide *d, enum rig_level level, enum rig_a
 /* The rules of the levels, as questions to the solver. */
 static int64_t count_questions(uint64_t levels)
 {
+    RIG_REQUIRE(levels != 0);
     bool counted[RIG_RULE_COUNT][RIG_ALONG_COUNT] = {{false}};
     int64_t count = 0;
     for (; levels != 0; levels &= levels - 1) {
@@ -475,6 +487,7 @@ static int64_t count_questions(uint64_t levels)
 /* Until when the next question may take: the one about the strongest of the levels that are left. */
 static int64_t question_end_ns(const struct decide *d, bool ordered, unsigned round, uint64_t left)
 {
+    RIG_REQUIRE(round < ROUNDS);
     static const int64_t shares[ROUNDS] = {64, 8, 0};
     const int64_t now_ns = rig_clock_now_ns();
     if (ordered || d->end_ns == INT64_MAX || now_ns >= d->end_ns)
@@ -536,6 +549,7 @@ enum rig_rc rig_decide(const struct rig_problem *problem, const struct rig_histo
         rc = ask_round(&d, ordered, round);
     decisions->spent &= ~(decisions->held | decisions->refuted);
     decisions->too_large &= decisions->spent;
+    RIG_INVARIANT(rc != RIG_OK || (decisions->held | decisions->refuted | decisions->spent) == levels);
     free(d.place);
     free(d.explanation);
     return rc;

@@ -76,6 +76,7 @@ static void take_answer(struct asking *a, enum rig_level level, uint64_t levels,
     struct rig_explanations *out = a->out;
     switch (solution->answer) {
     case RIG_ANSWER_YES:
+        RIG_REQUIRE(solution->place != NULL && out->count < RIG_LEVEL_COUNT);
         out->explained |= info->below & levels;
         out->at[out->count++] = (struct rig_explanation){level, solution->place};
         solution->place = NULL;
@@ -88,6 +89,7 @@ static void take_answer(struct asking *a, enum rig_level level, uint64_t levels,
         out->too_large |= solution->too_large ? RIG_LEVEL_BIT(level) : 0;
         break;
     }
+    RIG_INVARIANT((out->explained & out->denied) == 0);
 }
 
 enum rig_rc rig_explanations_find(const struct rig_problem *problem, const struct rig_history *history, uint64_t levels,

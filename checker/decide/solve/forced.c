@@ -7,6 +7,7 @@
 
 static bool add_pair(struct rig_forced *forced, struct rig_forced_pair pair)
 {
+    RIG_REQUIRE(pair.write < forced->problem->writes.count && pair.after < forced->problem->txn_count);
     pair.next = forced->first_pair[pair.write];
     forced->first_pair[pair.write] = (uint32_t)forced->pairs.count;
     return rig_forced_pairs_add(&forced->pairs, pair);
@@ -21,6 +22,7 @@ static void make_children(struct rig_forced *forced)
         const uint32_t before = forced->frame->lead[txn];
         forced->next_child[txn] = RIG_PROBLEM_NONE;
         if (before != RIG_PROBLEM_NONE) {
+            RIG_INVARIANT(before < txn);
             forced->next_child[txn] = forced->first_child[before];
             forced->first_child[before] = txn;
         }
@@ -114,6 +116,7 @@ void rig_forced_done(struct rig_forced *forced)
 
 static void refute(struct rig_forced *forced, uint32_t from, uint32_t to, uint32_t pair, uint32_t write)
 {
+    RIG_REQUIRE(from < forced->problem->txn_count && to < forced->frame->node_count);
     if (forced->refuted)
         return;
     forced->refuted = true;
@@ -130,6 +133,7 @@ static bool is_over(struct rig_forced *forced, uint32_t steps)
 
 static void take_step(struct rig_forced *forced, uint32_t from, const struct rig_forced_step *step)
 {
+    RIG_REQUIRE(from < forced->frame->node_count && step->to < forced->frame->node_count);
     const uint32_t txn = rig_rule_frame_txn(forced->frame, step->to);
     if (txn != RIG_PROBLEM_NONE && !rig_rule_frame_is_sink(forced->frame, forced->problem, txn) &&
         rig_clocks_reach(&forced->clocks, txn, from))
@@ -142,6 +146,7 @@ static void take_step(struct rig_forced *forced, uint32_t from, const struct rig
 /* The edges that come with a new pair. */
 static void take_pair(struct rig_forced *forced, uint32_t number)
 {
+    RIG_REQUIRE(number < forced->pairs.count);
     const struct rig_problem *problem = forced->problem;
     const struct rig_forced_pair *pair = &forced->pairs.at[number];
     const uint32_t after = pair->after, cost = forced->clocks.chains.count + 1;
@@ -336,6 +341,7 @@ static bool force_reads(struct rig_forced *forced, uint32_t txn, bool first)
 
 static bool force_commit(struct rig_forced *forced, uint32_t write, uint32_t txn)
 {
+    RIG_REQUIRE(write < forced->problem->writes.count && forced->problem->write_txn[write] != txn);
     if (!forced->frame->rw_path || has_pair(forced, write, txn))
         return true;
     return force(forced, (struct rig_forced_pair){.write = write, .after = txn, .reason = RIG_FORCED_COMMIT});
@@ -368,6 +374,7 @@ static bool force_first(struct rig_forced *forced, uint32_t write, uint32_t txn)
     }
     forced->write_done[write] = forced->front[key] == write;
     forced->visited[key]++;
+    RIG_INVARIANT(forced->visited[key] <= forced->problem->writer_first[key + 1] - forced->problem->writer_first[key]);
     return ok;
 }
 
@@ -388,6 +395,7 @@ static bool force_commits(struct rig_forced *forced, uint32_t txn, bool first)
 
 static bool visit(struct rig_forced *forced, uint32_t node)
 {
+    RIG_REQUIRE(node < forced->frame->node_count);
     const bool first = !forced->seen[node];
     const uint32_t txn = rig_rule_frame_txn(forced->frame, node);
     forced->seen[node] = true;
@@ -443,6 +451,7 @@ static bool force_shown(struct rig_forced *forced)
 
 bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent)
 {
+    RIG_REQUIRE(!forced->refuted);
     bool any = true;
     forced->deadline = (struct rig_deadline){.at_ns = deadline_ns};
     for (uint32_t p = 0;
@@ -460,6 +469,7 @@ bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent)
 
 uint32_t rig_forced_pair_of(const struct rig_forced *forced, uint32_t before, uint32_t after)
 {
+    RIG_REQUIRE(before < forced->problem->txn_count && after < forced->problem->txn_count);
     const struct rig_problem *problem = forced->problem;
     for (uint32_t w = problem->txns.at[before].first_write; w < rig_problem_writes_end(problem, before); w++) {
         for (uint32_t p = forced->first_pair[w]; p != RIG_PROBLEM_NONE; p = forced->pairs.at[p].next) {

@@ -24,6 +24,7 @@ static bool want_pair(struct explanation *explanation, uint32_t pair)
 {
     if (pair == RIG_PROBLEM_NONE || explanation->asked[pair])
         return true;
+    RIG_REQUIRE(pair < explanation->forced->pairs.count);
     explanation->asked[pair] = true;
     return rig_forced_nodes_add(&explanation->wanted, pair);
 }
@@ -37,9 +38,11 @@ static bool note_edge(struct explanation *explanation, uint32_t pair, uint32_t w
 static bool note_path(struct explanation *explanation, uint32_t from, uint32_t to)
 {
     bool ok = note_txn(explanation, rig_rule_frame_txn(explanation->forced->frame, to));
-    for (uint32_t node = to; ok && node != from; node = explanation->parent[node])
+    for (uint32_t node = to; ok && node != from; node = explanation->parent[node]) {
+        RIG_INVARIANT(explanation->seen[node] == explanation->round);
         ok = note_edge(explanation, explanation->pair[node], explanation->write[node]) &&
              note_txn(explanation, rig_rule_frame_txn(explanation->forced->frame, explanation->parent[node]));
+    }
     return ok;
 }
 
@@ -52,6 +55,7 @@ static bool can_lead(const struct rig_forced *forced, uint32_t node, uint32_t to
 
 static bool explain_path(struct explanation *explanation, uint32_t from, uint32_t to, uint32_t limit)
 {
+    RIG_REQUIRE(from < explanation->forced->frame->node_count && to < explanation->forced->frame->node_count);
     bool ok = true, found = from == to;
     explanation->round++;
     explanation->queue.count = 0;
@@ -78,6 +82,7 @@ static bool explain_path(struct explanation *explanation, uint32_t from, uint32_
 
 static bool explain_pair(struct explanation *explanation, uint32_t number)
 {
+    RIG_REQUIRE(number < explanation->forced->pairs.count);
     const struct rig_forced *forced = explanation->forced;
     const struct rig_problem *problem = forced->problem;
     const struct rig_forced_pair *pair = &forced->pairs.at[number];
@@ -101,6 +106,7 @@ static bool explain_pair(struct explanation *explanation, uint32_t number)
 
 static bool explain_fact(struct explanation *explanation, const struct rig_forced_fact *fact)
 {
+    RIG_REQUIRE(fact->before != RIG_PROBLEM_NONE || explanation->forced->refuted);
     const struct rig_forced *forced = explanation->forced;
     if (fact->before == RIG_PROBLEM_NONE)
         return note_edge(explanation, forced->conflict_pair, forced->conflict_write) &&
@@ -244,6 +250,7 @@ struct rig_open_pairs rig_forced_open(const struct rig_forced *forced)
             find_open(forced, key, &found);
     }
     found.all = listed ? pairs.used : found.all;
+    RIG_INVARIANT(!ok || found.open <= found.all);
     rig_table_done(&pairs);
     free(same);
     return ok ? found : (struct rig_open_pairs){.first = RIG_PROBLEM_NONE, .second = RIG_PROBLEM_NONE};

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
+
 static bool add_step(struct rig_forced_steps *steps, uint32_t to, uint32_t pair, uint32_t write)
 {
     return rig_forced_steps_add(steps, (struct rig_forced_step){to, pair, write});
@@ -10,6 +12,7 @@ static bool add_step(struct rig_forced_steps *steps, uint32_t to, uint32_t pair,
 static bool steps_from_commit(const struct rig_forced *forced, uint32_t txn, uint32_t limit,
                               struct rig_forced_steps *steps)
 {
+    RIG_REQUIRE(txn < forced->problem->txn_count);
     const struct rig_problem *problem = forced->problem;
     const struct rig_rule_frame *frame = forced->frame;
     bool ok = true;
@@ -59,6 +62,7 @@ static bool steps_from_start(const struct rig_forced *forced, uint32_t txn, uint
             continue;
         }
         const uint32_t write = forced->version[r];
+        RIG_INVARIANT(write < problem->writes.count);
         for (uint32_t p = forced->first_pair[write]; ok && p != RIG_PROBLEM_NONE; p = forced->pairs.at[p].next) {
             if (p < limit && forced->pairs.at[p].after != txn)
                 ok = add_step(steps, forced->pairs.at[p].after, p, write);
@@ -70,6 +74,7 @@ static bool steps_from_start(const struct rig_forced *forced, uint32_t txn, uint
 bool rig_forced_find_steps(const struct rig_forced *forced, uint32_t node, uint32_t limit,
                            struct rig_forced_steps *steps)
 {
+    RIG_REQUIRE(node < forced->frame->node_count);
     const struct rig_rule_frame *frame = forced->frame;
     steps->count = 0;
     if (node >= frame->first_moment) {
@@ -108,6 +113,8 @@ static void mark_reads(struct shown *s, uint32_t reader)
 static bool take_write(const struct shown *s, uint32_t read, uint32_t write, uint32_t shown_by)
 {
     const struct rig_problem_read *reads = s->problem->reads.at;
+    RIG_REQUIRE(s->problem->write_txn[write] == reads[shown_by].writer &&
+                s->problem->writes.at[write].key == reads[read].key);
     if (reads[read].writer == reads[shown_by].writer || (s->in_order && reads[shown_by].op >= reads[read].op))
         return true;
     return s->take(s->context, read, write);
@@ -163,6 +170,7 @@ static bool of_reader(const struct shown *s, uint32_t reader)
 bool rig_forced_shown(const struct rig_problem *problem, const struct rig_rule_frame *frame,
                       rig_forced_shown_take *take, void *context, bool *ended)
 {
+    RIG_REQUIRE(frame->shown);
     const size_t keys = (size_t)problem->key_count + 1;
     struct shown s = {.problem = problem,
                       .in_order = frame->shown_in_order,

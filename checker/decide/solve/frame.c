@@ -96,6 +96,7 @@ static bool find_leads(struct rig_rule_frame *frame, const struct rig_problem *p
     for (uint32_t txn = 0; frame->lead != NULL && txn < frame->txn_count; txn++) {
         const uint32_t before = problem->txns.at[txn].before;
         const bool skipped = before != RIG_PROBLEM_NONE && rig_rule_frame_is_sink(frame, problem, before);
+        RIG_INVARIANT(before == RIG_PROBLEM_NONE || before < txn);
         frame->lead[txn] = skipped ? frame->lead[before] : before;
     }
     return frame->lead != NULL;
@@ -111,6 +112,7 @@ static bool has_sinks(const struct rig_rule_frame *frame, const struct rig_probl
 
 bool rig_rule_frame_init(struct rig_rule_frame *frame, const struct rig_problem *problem, const struct rig_rule *rule)
 {
+    RIG_REQUIRE(UINT64_C(3) * problem->txn_count < RIG_PROBLEM_NONE);
     const uint32_t count = problem->txn_count;
     *frame = (struct rig_rule_frame){.txn_count = count, .process = rule->along != RIG_ALONG_PLAIN};
     set_form(frame, rule->form);

@@ -195,6 +195,7 @@ static bool walk(struct moves *m, uint32_t node, uint32_t last)
 
 static bool make_due(struct moves *m, uint32_t key)
 {
+    RIG_REQUIRE(key < m->problem->key_count);
     if (m->is_due[key])
         return true;
     m->is_due[key] = true;
@@ -219,6 +220,7 @@ static bool make_all_due(struct moves *m, uint32_t node)
 /* Puts what was reached after all else between the places. */
 static bool shift(struct moves *m, uint32_t first, uint32_t last)
 {
+    RIG_REQUIRE(first < last);
     uint32_t filled = first, reached = 0;
     for (uint32_t i = first; i <= last; i++) {
         const uint32_t node = m->at[i];
@@ -243,6 +245,7 @@ static bool shift(struct moves *m, uint32_t first, uint32_t last)
 /* Has `before` come before `after` from now on, unless the reverse is known. False when memory runs out. */
 static bool put_before(struct moves *m, uint32_t before, uint32_t after, bool *possible)
 {
+    RIG_REQUIRE(before != after);
     const uint32_t first = m->place[after], last = m->place[before];
     *possible = true;
     if (first < last) {
@@ -285,8 +288,10 @@ static bool order_writes(struct moves *m)
         const uint32_t txn = m->at[i];
         if (txn >= problem->txn_count)
             continue;
-        for (uint32_t w = problem->txns.at[txn].first_write; w < problem->txns.at[txn + 1].first_write; w++)
+        for (uint32_t w = problem->txns.at[txn].first_write; w < problem->txns.at[txn + 1].first_write; w++) {
+            RIG_INVARIANT(end[problem->writes.at[w].key] < problem->writer_first[problem->writes.at[w].key + 1]);
             m->writes[end[problem->writes.at[w].key]++] = w;
+        }
     }
     free(end);
     return ok;
@@ -372,6 +377,7 @@ static bool mend_read(struct moves *m, uint32_t number, uint32_t overwriter, boo
 /* One of two that write the same key starts after the other's commit. */
 static bool mend_write(struct moves *m, uint32_t txn, uint32_t other, bool *possible)
 {
+    RIG_REQUIRE(txn != other);
     const struct rig_rule_frame *frame = m->graph->frame;
     if (m->place[other] < m->place[rig_rule_frame_start(frame, txn)] ||
         m->place[txn] < m->place[rig_rule_frame_start(frame, other)])
@@ -385,6 +391,7 @@ static bool mend_write(struct moves *m, uint32_t txn, uint32_t other, bool *poss
 /* False when memory runs out. */
 static bool mend(struct moves *m, const struct missed *missed)
 {
+    RIG_REQUIRE(missed->item < m->problem->reads.count + m->problem->writes.count);
     const struct rig_problem *problem = m->problem;
     const uint32_t other = problem->write_txn[missed->write], reads = (uint32_t)problem->reads.count;
     bool possible = true;

@@ -90,6 +90,7 @@ static bool serial_plan_wait(struct rig_serial_plan *plan, uint32_t txn)
 static void release(struct rig_serial_plan *plan, uint32_t version)
 {
     for (uint32_t txn = plan->first_waiter[version]; txn != RIG_PROBLEM_NONE; txn = plan->next_waiter[txn]) {
+        RIG_INVARIANT(plan->released_count < plan->problem->txn_count);
         if (plan->waits_for[txn] == version)
             plan->released[plan->released_count++] = txn;
         plan->waits_for[txn] = plan->waits_for[txn] == version ? RIG_PROBLEM_NONE : plan->waits_for[txn];
@@ -104,6 +105,7 @@ static void serial_plan_place(struct rig_serial_plan *plan, uint32_t txn)
     plan->released_count = 0;
     plan->waits_for[txn] = RIG_PROBLEM_NONE;
     for (uint32_t r = problem->txns.at[txn].first_read; r < problem->txns.at[txn + 1].first_read; r++) {
+        RIG_INVARIANT(plan->to_come[plan->version[r]] > 0);
         if (--plan->to_come[plan->version[r]] == 0)
             release(plan, plan->version[r]);
     }
@@ -154,6 +156,7 @@ static bool lay_out_version(struct rig_order_graph *graph, size_t version)
         else if (own - graph->own_first[version] < most)
             graph->own[own++] = reader;
     }
+    RIG_INVARIANT(own <= problem->reads.count);
     graph->own_first[version + 1] = own;
     return ok;
 }
@@ -176,6 +179,7 @@ static bool lay_out_versions(struct rig_order_graph *graph)
 /* From the readers of a version to the writer of a later one; the edges rest on `edge`. */
 static bool add_rw(struct rig_order_graph *graph, uint32_t version, struct rig_order_edge edge)
 {
+    RIG_REQUIRE(version < version_count(graph->problem));
     bool ok = true;
     if (graph->relay[version] != RIG_PROBLEM_NONE) {
         edge.from = graph->relay[version];
@@ -287,6 +291,7 @@ void rig_order_graph_keep(struct rig_order_graph *graph)
 
 void rig_order_graph_forget(struct rig_order_graph *graph)
 {
+    RIG_REQUIRE(graph->lasting <= graph->edges.count);
     graph->edges.count = graph->lasting;
     graph->ww_before = graph->ww_after = RIG_PROBLEM_NONE;
 }
@@ -294,6 +299,7 @@ void rig_order_graph_forget(struct rig_order_graph *graph)
 /* One edge for pairs of the same transactions that follow each other, one for each key. */
 static bool add_ww(struct rig_order_graph *graph, uint32_t before, uint32_t after)
 {
+    RIG_REQUIRE(before != after);
     if (graph->ww_before == before && graph->ww_after == after)
         return true;
     graph->ww_before = before;
@@ -337,6 +343,7 @@ static bool index_edges(struct rig_order_graph *graph)
         graph->first_out[node + 2] += graph->first_out[node + 1];
     for (size_t e = 0; e < graph->edges.count; e++)
         out[graph->first_out[graph->edges.at[e].from + 1]++] = (uint32_t)e;
+    RIG_INVARIANT(graph->first_out[0] == 0 && graph->first_out[graph->node_count] == graph->edges.count);
     return true;
 }
 
@@ -360,6 +367,7 @@ static void push(struct waiting *waiting, uint32_t node)
 
 static uint32_t pop(struct waiting *waiting)
 {
+    RIG_REQUIRE(waiting->count > 0);
     const uint64_t first = waiting->at[0], moved = waiting->at[--waiting->count];
     uint32_t i = 0;
     for (uint32_t child = 1; child < waiting->count; child = 2 * i + 1) {
@@ -432,6 +440,7 @@ static void place_node(struct sorting *sorting, uint32_t node)
     }
     for (uint32_t i = graph->first_out[node]; i < graph->first_out[node + 1]; i++) {
         const uint32_t next = graph->edges.at[graph->out[i]].to;
+        RIG_INVARIANT(graph->missing[next] > 0);
         if (--graph->missing[next] == 0)
             push(&sorting->ready, next);
     }
@@ -453,6 +462,7 @@ static void try_node(struct sorting *sorting, uint32_t node)
 static void give_way(struct sorting *sorting)
 {
     const uint32_t node = pop(&sorting->overdue);
+    RIG_INVARIANT(sorting->graph->is_overdue[node]);
     sorting->graph->is_overdue[node] = false;
     if (sorting->graph->plan.waits_for[node] != RIG_PROBLEM_NONE)
         place_node(sorting, node);
@@ -483,6 +493,7 @@ bool rig_order_graph_sort(struct rig_order_graph *graph, const uint32_t *rank, u
         if (graph->sequence[i] < graph->frame->txn_count)
             place[graph->sequence[i]] = placed++;
     }
+    RIG_INVARIANT(sorting.in_frame == graph->frame->node_count && placed == graph->frame->txn_count);
     return true;
 }
 
@@ -499,6 +510,7 @@ void rig_order_graph_rank(const struct rig_problem *problem, uint32_t *rank)
     const bool in_turn = rig_order_graph_in_turn(problem);
     for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
         const uint32_t before = problem->txns.at[txn].before;
+        RIG_INVARIANT(before == RIG_PROBLEM_NONE || before < txn);
         rank[txn] = !in_turn ? txn : before == RIG_PROBLEM_NONE ? 0 : rank[before] + 1;
     }
 }

@@ -133,6 +133,7 @@ static void search_done(struct search *search)
 /* The open clause says that `before` is not before `after`, or something else that it names. */
 static bool deny(struct search *search, uint32_t before, uint32_t after)
 {
+    RIG_REQUIRE(before != after && before < search->problem->txn_count && after < search->problem->txn_count);
     if (rig_forced_before(&search->forced, before, after))
         return rig_forced_facts_add(&search->facts, (struct rig_forced_fact){before, after});
     return rig_sat_add(&search->sat, -rig_sat_literal(&search->sat, before, after));
@@ -140,6 +141,7 @@ static bool deny(struct search *search, uint32_t before, uint32_t after)
 
 static bool rests_on(struct search *search, uint32_t txn)
 {
+    RIG_REQUIRE(txn == RIG_PROBLEM_NONE || txn < search->problem->txn_count);
     return txn == RIG_PROBLEM_NONE || solve_nodes_add(&search->nodes, txn);
 }
 
@@ -147,6 +149,7 @@ static bool close_clause(struct search *search)
 {
     const size_t clauses = search->sat.ends.count;
     const size_t begin = clauses == 0 ? 0 : search->sat.ends.at[clauses - 1];
+    RIG_INVARIANT(search->ends.count == clauses && search->fact_ends.count == clauses);
     search->refuted = search->refuted || search->sat.literals.count == begin;
     return rig_sat_close(&search->sat) && rig_sat_ends_add(&search->ends, search->nodes.count) &&
            rig_sat_ends_add(&search->fact_ends, search->facts.count);
@@ -199,6 +202,7 @@ static bool learn_breaches(struct search *search)
 /* One guess, from what is chosen: its cycles, and otherwise what it breaches. */
 static bool guess(struct search *search, bool *explains)
 {
+    RIG_REQUIRE(!search->refuted);
     *explains = false;
     search->cycles.edges.count = 0;
     search->cycles.ends.count = 0;
@@ -251,6 +255,7 @@ static bool force_pairs(struct search *search, enum rig_answer *answer)
                 close_clause(search));
     }
     bool ok = true;
+    RIG_INVARIANT(forced->pairs.count >= search->problem->pairs.count);
     for (size_t p = search->problem->pairs.count; ok && p < forced->pairs.count; p++) {
         const struct rig_forced_pair *pair = &forced->pairs.at[p];
         ok = rig_order_graph_add(&search->graph, search->problem->writes.at[pair->write].key,
@@ -389,6 +394,7 @@ static size_t begin_of(const struct rig_sat_ends *ends, size_t clause)
 static bool add_clause(const struct search *search, size_t clause, struct rig_forced_nodes *core,
                        struct rig_forced_facts *facts)
 {
+    RIG_REQUIRE(clause < search->ends.count && clause < search->fact_ends.count);
     bool ok = true;
     for (size_t i = begin_of(&search->ends, clause); ok && i < search->ends.at[clause]; i++)
         ok = rig_forced_nodes_add(core, search->nodes.at[i]);
@@ -425,6 +431,7 @@ static bool find_core(struct search *search, struct rig_solution *solution)
         if (count == 0 || core.at[count - 1] != core.at[i])
             core.at[count++] = core.at[i];
     }
+    RIG_INVARIANT(count == 0 || core.at[count - 1] < search->problem->txn_count);
     solution->core = core.at;
     solution->core_count = (uint32_t)count;
     return true;

@@ -52,6 +52,7 @@ static struct rig_case_edge edge_of(const struct writing *w, const struct rig_ca
     if (ordered && from->known != RIG_CASE_NONE && from->known >= pairs) {
         edge.source = RIG_ORDER_UPDATE;
         edge.a = edge.arc.to;
+        RIG_INVARIANT(from->known - pairs < w->part->reads.count);
         edge.b = w->part->reads.at[from->known - pairs].op;
     } else if (ordered && from->known != RIG_CASE_NONE) {
         const struct rig_problem_pair *pair = &w->part->pairs.at[from->known];
@@ -70,6 +71,7 @@ static struct rig_case_line line_of(const struct writing *w, enum rig_case_kind 
     const struct rig_case_pair *pair = &w->graph->pairs.at[node->pair];
     const bool forward = node->supposed == RIG_CASE_FORWARD;
     const uint32_t write = rig_problem_write_of(w->part, pair->a, pair->key);
+    RIG_INVARIANT(write != RIG_PROBLEM_NONE);
     line.before = txn_of(w->part, forward ? pair->a : pair->b);
     line.after = txn_of(w->part, forward ? pair->b : pair->a);
     line.key = key_of_op(w->history, txn_of(w->part, pair->a), w->part->writes.at[write].first_op);
@@ -222,6 +224,7 @@ static enum rig_rc prove_part(const struct rig_problem *part, const struct rig_h
         struct writing w = {history, part, &p.graph, proof};
         done = write_proof(&w, p.tree.root, arena) && list_txns(&w, p.tree.root);
     }
+    RIG_INVARIANT(!p.explained || p.tree.root == NULL);
     proof->too_large = p.graph.too_large;
     rig_case_graph_done(&p.graph);
     if (done && p.explained)
@@ -235,6 +238,7 @@ static enum rig_rc shrink(const struct rig_problem *problem, enum rig_level leve
                           uint32_t core_count, const struct rig_prove_options *options, struct rig_shrunk *shrunk,
                           struct rig_err *err)
 {
+    RIG_REQUIRE(core_count > 0);
     const int64_t end_ns = options->shrink_deadline_ns;
     const struct rig_solve_budget limit = {
         .deadline_ns = end_ns < options->budget.deadline_ns ? end_ns : options->budget.deadline_ns,
@@ -265,6 +269,7 @@ static enum rig_rc prove_fewer(const struct rig_problem *problem, const struct r
                                struct rig_shrunk *shrunk, const struct rig_solve_budget *budget,
                                struct rig_arena *arena, struct rig_case_proof *proof, struct rig_err *err)
 {
+    RIG_REQUIRE(!shrunk->minimal);
     struct rig_shrunk fewer;
     enum rig_rc rc =
         rig_shrink(problem, rig_level_rule(proof->level), shrunk->nodes, shrunk->count, budget, &fewer, err);
@@ -289,6 +294,7 @@ enum rig_rc rig_prove_no(const struct rig_problem *problem, const struct rig_his
     if (rc == RIG_OK && made.too_large && !shrunk.minimal)
         rc = prove_fewer(problem, history, &shrunk, &options->budget, arena, &made, err);
     rig_shrunk_done(&shrunk);
+    RIG_INVARIANT(rc != RIG_OK || made.line_count == 0 || (made.txn_count >= 2 && made.edge_count >= 2));
     if (rc == RIG_OK)
         *proof = made;
     return rc;

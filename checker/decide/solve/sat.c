@@ -63,11 +63,13 @@ int rig_sat_literal(struct rig_sat *sat, uint32_t before, uint32_t after)
 
 bool rig_sat_add(struct rig_sat *sat, int literal)
 {
+    RIG_REQUIRE((size_t)abs(literal) <= sat->pairs.count); /* 0: memory ran out */
     return literal != 0 && rig_sat_literals_add(&sat->literals, literal);
 }
 
 bool rig_sat_close(struct rig_sat *sat)
 {
+    RIG_INVARIANT(sat->ends.count == 0 || sat->ends.at[sat->ends.count - 1] <= sat->literals.count);
     return rig_sat_ends_add(&sat->ends, sat->literals.count);
 }
 
@@ -78,6 +80,7 @@ static size_t begin_of(const struct rig_sat *sat, size_t clause)
 
 static void give(const struct rig_sat *sat, struct CCaDiCaL *solver, size_t clause, int switched_on)
 {
+    RIG_REQUIRE(clause < sat->ends.count);
     for (size_t i = begin_of(sat, clause); i < sat->ends.at[clause]; i++)
         ccadical_add(solver, sat->literals.at[i]);
     if (switched_on != 0)
@@ -115,6 +118,7 @@ enum rig_answer rig_sat_solve(struct rig_sat *sat)
 
 struct rig_sat_pair rig_sat_chosen(const struct rig_sat *sat, size_t variable)
 {
+    RIG_REQUIRE(variable < sat->pairs.count && sat->solver != NULL);
     const struct rig_sat_pair pair = sat->pairs.at[variable];
     if (ccadical_val(sat->solver, (int)variable + 1) > 0)
         return pair;
@@ -151,5 +155,6 @@ bool rig_sat_core(struct rig_sat *sat, struct rig_sat_clauses *core)
         if (result == 0 || ccadical_failed(sat->solver, first_switch + (int)clause))
             ok = rig_sat_clauses_add(core, (uint32_t)clause);
     }
+    RIG_INVARIANT(!ok || core->count > 0 || sat->ends.count == 0);
     return ok;
 }

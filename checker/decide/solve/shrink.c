@@ -43,6 +43,7 @@ static enum rig_rc no_memory(struct rig_err *err)
 /* Keeps only the transactions of `trial` that its core needs, if it has no explanation. */
 static enum rig_rc try_without(struct shrinking *s, uint32_t trial_count, bool *refuted)
 {
+    RIG_REQUIRE(trial_count <= s->whole->txn_count);
     struct rig_problem part;
     struct rig_solution solution = {0};
     *refuted = false;
@@ -53,6 +54,7 @@ static enum rig_rc try_without(struct shrinking *s, uint32_t trial_count, bool *
     if (rc == RIG_OK && solution.answer == RIG_ANSWER_NO) {
         *refuted = true;
         s->kept_count = solution.core_count;
+        RIG_INVARIANT(solution.core_count <= trial_count);
         for (uint32_t i = 0; i < solution.core_count; i++)
             s->kept[i] = s->trial[solution.core[i]];
     }
@@ -89,6 +91,7 @@ static enum rig_rc follow_cores(struct shrinking *s)
 /* The kept transactions but those of [begin, end) that are not known to be needed. */
 static uint32_t fill_trial(const struct shrinking *s, uint32_t begin, uint32_t end)
 {
+    RIG_REQUIRE(begin <= end);
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->kept_count; i++) {
         if (i < begin || i >= end || s->needed[s->kept[i]])
@@ -100,6 +103,7 @@ static uint32_t fill_trial(const struct shrinking *s, uint32_t begin, uint32_t e
 /* Leaves out `size` transactions at a time. One that is needed stays so when others go. */
 static enum rig_rc leave_out(struct shrinking *s, uint32_t size)
 {
+    RIG_REQUIRE(size > 0);
     enum rig_rc rc = RIG_OK;
     for (uint32_t begin = 0; rc == RIG_OK && begin < s->kept_count && !is_over(s);) {
         const uint32_t end = s->kept_count - begin < size ? s->kept_count : begin + size;
@@ -196,8 +200,10 @@ static enum rig_rc shrink_again(struct shrinking *s, const uint32_t *nodes, stru
         if (rc != RIG_OK || !minimal || s->kept_count >= best->count)
             continue;
         best->count = s->kept_count;
-        for (uint32_t k = 0; k < s->kept_count; k++)
+        for (uint32_t k = 0; k < s->kept_count; k++) {
+            RIG_INVARIANT(s->kept[k] < s->whole->txn_count);
             best->nodes[k] = nodes[s->kept[k]];
+        }
     }
     return rc;
 }
@@ -218,6 +224,7 @@ static void close_shrinking(struct shrinking *s)
 static bool open_shrinking(struct shrinking *s, const struct rig_problem *problem, const uint32_t *nodes,
                            uint32_t count)
 {
+    RIG_REQUIRE(count > 0 && count <= problem->txn_count);
     if (!rig_problem_part(problem, nodes, count, &s->part))
         return false;
     s->whole = &s->part;
@@ -278,6 +285,7 @@ enum rig_rc rig_shrink(const struct rig_problem *problem, const struct rig_rule 
         rc = shrink_more(problem, core, core_count, &more, &result);
     close_shrinking(&first);
     close_shrinking(&more);
+    RIG_INVARIANT(rc != RIG_OK || result.count <= core_count);
     if (rc == RIG_OK)
         *shrunk = result;
     else

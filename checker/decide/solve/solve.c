@@ -69,8 +69,10 @@ static bool refutes_asked(const struct supposition *supposition, const struct ri
     const bool ok = rig_order_search(&part, &supposition->rule, &supposition->rule, supposition->budget, solution);
     rig_problem_done(&part);
     *refutes = ok && solution->answer == RIG_ANSWER_NO;
-    for (uint32_t i = 0; *refutes && i < solution->core_count; i++)
+    for (uint32_t i = 0; *refutes && i < solution->core_count; i++) {
+        RIG_INVARIANT(solution->core[i] < refuted->core_count);
         solution->core[i] = refuted->core[solution->core[i]];
+    }
     if (ok && !*refutes)
         rig_solution_done(solution);
     return ok;
@@ -84,7 +86,9 @@ static bool cut_processes(struct supposition *supposition, const struct rig_solu
     if (named == NULL)
         return false;
     for (uint32_t i = 0; i < refuted->core_count; i++) {
+        RIG_REQUIRE(refuted->core[i] < supposition->problem->txn_count);
         struct rig_problem_txn *txn = &txns[refuted->core[i]];
+        RIG_INVARIANT(txn->session < supposition->problem->session_count);
         if (named[txn->session] != 0)
             txn->before = RIG_PROBLEM_NONE;
         named[txn->session] = 1;
@@ -103,6 +107,7 @@ static bool drop_reads(struct supposition *supposition, const struct rig_solutio
     bool any = false;
     for (uint32_t i = 0; supposition->through != NULL && i < refuted->core_count; i++) {
         const uint32_t txn = refuted->core[i];
+        RIG_REQUIRE(txn < supposition->problem->txn_count);
         any = any || (supposition->through[txn] != 0 && rig_problem_writes_nothing(supposition->problem, txn));
         supposition->through[txn] = 0;
     }
@@ -169,6 +174,7 @@ enum rig_rc rig_solve(const struct rig_problem *problem, const struct rig_rule *
                               : rig_order_search(problem, rule, rule, budget, &found);
     if (!ok)
         return rig_no_memory(err, "solving for version orders");
+    RIG_INVARIANT(found.answer != RIG_ANSWER_YES || found.place != NULL);
     *solution = found;
     return RIG_OK;
 }
@@ -195,6 +201,7 @@ void rig_effort_add(struct rig_level_effort *effort, int64_t start_ns, const str
     effort->spent_ns += rig_clock_now_ns() - start_ns;
     if (solution->answer != RIG_ANSWER_SPENT || pairs->open <= effort->open_pairs)
         return;
+    RIG_INVARIANT(pairs->open <= pairs->all);
     effort->pairs = pairs->all;
     effort->open_pairs = pairs->open;
     effort->has_example = pairs->first != RIG_PROBLEM_NONE;
