@@ -66,3 +66,32 @@ bool rig_data_folder_find(const char *kind, const char *variable, const char *na
     struct search search = {.name = name, .path = path, .path_size = path_size, .tried = tried};
     return rig_data_folder_each(kind, variable, try_folder, &search);
 }
+
+static bool is_path(const char *name)
+{
+    const size_t length = strlen(name);
+    return strchr(name, '/') != NULL || (length > 5 && strcmp(name + length - 5, ".yaml") == 0);
+}
+
+enum rig_rc rig_data_folder_read(const char *kind, const char *variable, const char *option, const char *name,
+                                 char *path, size_t path_size, struct rig_buf *text, struct rig_err *err)
+{
+    char file[256];
+    struct rig_buf folders;
+    struct rig_err own = {0};
+    enum rig_rc rc = RIG_OK;
+    rig_buf_init(&folders, 600);
+    if (is_path(name))
+        (void)snprintf(path, path_size, "%s", name);
+    else if (snprintf(file, sizeof file, "%s.yaml", name) >= (int)sizeof file ||
+             !rig_data_folder_find(kind, variable, file, path, path_size, &folders))
+        rc = rig_fail(
+            err, RIG_E_PLAN,
+            "%s: there is no %.100s.yaml in %s; %s names further folders, and a name with a `/` is the path of a "
+            "file",
+            option, name, rig_buf_text(&folders), variable);
+    rig_buf_done(&folders);
+    if (rc != RIG_OK || rig_buf_read_file(text, path, &own) == RIG_OK || text->size > 0)
+        return rc;
+    return rig_fail(err, RIG_E_PLAN, "%s: %s", option, own.text);
+}

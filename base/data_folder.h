@@ -29,4 +29,11 @@ bool rig_data_folder_each(const char *kind, const char *variable,
 bool rig_data_folder_find(const char *kind, const char *variable, const char *name, char *path, size_t path_size,
                           struct rig_buf *tried);
 
+/*
+ * Reads the file `<name>.yaml` of a kind; a name with a `/` or with its ending is the path of a file. `path` gets the file's
+ * path, `option` names the key in messages. RIG_E_PLAN.
+ */
+enum rig_rc rig_data_folder_read(const char *kind, const char *variable, const char *option, const char *name,
+                                 char *path, size_t path_size, struct rig_buf *text, struct rig_err *err);
+
 #endif

@@ -100,28 +100,6 @@ static enum rig_rc check(const void *object, enum rig_workload workload, struct 
     return RIG_OK;
 }
 
-/* A name without a slash is searched in PATH. */
-static enum rig_rc find_program(struct run *run, struct rig_err *err)
-{
-    const char *name = run->options->command.at[0];
-    const char *path = getenv("PATH");
-    if (strchr(name, '/') != NULL) {
-        (void)snprintf(run->program, sizeof run->program, "%s%s%s", name[0] == '/' ? "" : run->home,
-                       name[0] == '/' ? "" : "/", name);
-        if (access(run->program, X_OK) == 0)
-            return RIG_OK;
-        return rig_fail(err, RIG_E_PLAN, "`command`: %s cannot be executed: %s", run->program, strerror(errno));
-    }
-    while (path != NULL && *path != '\0') {
-        const size_t length = strcspn(path, ":");
-        (void)snprintf(run->program, sizeof run->program, "%.*s/%s", (int)length, path, name);
-        if (length > 0 && access(run->program, X_OK) == 0)
-            return RIG_OK;
-        path += length + (path[length] == ':');
-    }
-    return rig_fail(err, RIG_E_PLAN, "`command`: there is no %s in PATH", name);
-}
-
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
 {
     struct run *run = object;
@@ -137,7 +115,7 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
         run->arguments[i] = i == 0 ? run->program : command->at[i];
     enum rig_rc rc = rig_wakes_init(&run->wakes, env->client_count, err);
     if (rc == RIG_OK)
-        rc = find_program(run, err);
+        rc = rig_line_program_find(command->at[0], run->home, run->program, sizeof run->program, err);
     return rc == RIG_OK ? rig_children_new(&run->children, err) : rc;
 }
 

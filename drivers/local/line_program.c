@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -22,6 +23,25 @@ static void close_end(int *end)
     if (*end > 0)
         (void)close(*end - 1);
     *end = 0;
+}
+
+enum rig_rc rig_line_program_find(const char *name, const char *home, char *path, size_t size, struct rig_err *err)
+{
+    const char *folders = getenv("PATH");
+    if (strchr(name, '/') != NULL) {
+        (void)snprintf(path, size, "%s%s%s", name[0] == '/' ? "" : home, name[0] == '/' ? "" : "/", name);
+        if (access(path, X_OK) == 0)
+            return RIG_OK;
+        return rig_fail(err, RIG_E_PLAN, "`command`: %s cannot be executed: %s", path, strerror(errno));
+    }
+    while (folders != NULL && *folders != '\0') {
+        const size_t length = strcspn(folders, ":");
+        (void)snprintf(path, size, "%.*s/%s", (int)length, folders, name);
+        if (length > 0 && access(path, X_OK) == 0)
+            return RIG_OK;
+        folders += length + (folders[length] == ':');
+    }
+    return rig_fail(err, RIG_E_PLAN, "`command`: there is no %s in PATH", name);
 }
 
 enum rig_rc rig_line_program_start(struct rig_line_program *process, struct rig_children *children,

@@ -23,7 +23,8 @@ void rig_sql_create_table(const struct rig_sql_dialect *dialect, const struct ri
     add_name(dialect, table->name, sql);
     rig_buf_add_text(sql, " (");
     for (uint32_t i = 0; i < table->column_count; i++)
-        rig_buf_printf(sql, "%s bigint NOT NULL, ", table->columns[i]);
+        rig_buf_printf(sql, "%s %s NOT NULL, ", table->columns[i],
+                       dialect->integer == NULL ? "bigint" : dialect->integer);
     if (table->filler_bytes > 0)
         rig_buf_printf(sql, "filler varchar(%u) DEFAULT '%0*d', ", table->filler_bytes, (int)table->filler_bytes, 0);
     rig_buf_add_text(sql, "PRIMARY KEY (");
@@ -33,7 +34,7 @@ void rig_sql_create_table(const struct rig_sql_dialect *dialect, const struct ri
         return;
     rig_buf_add_text(sql, "CREATE INDEX ");
     if (dialect->named_indexes)
-        rig_buf_printf(sql, "%s_index ", table->name);
+        rig_buf_printf(sql, "%s%s_index ", dialect->index_prefix == NULL ? "" : dialect->index_prefix, table->name);
     rig_buf_add_text(sql, "ON ");
     add_name(dialect, table->name, sql);
     for (uint32_t i = 0; i < table->index_count; i++)
@@ -85,15 +86,28 @@ static void add_conditions(const struct rig_sql_dialect *dialect, const struct r
     }
 }
 
+static bool limits_first(const struct rig_sql_dialect *dialect)
+{
+    return dialect->limit != NULL && strncmp(dialect->limit, "TOP ", 4) == 0;
+}
+
+static void add_limit(const struct rig_sql_dialect *dialect, uint32_t limit, struct rig_buf *sql)
+{
+    const char *form = dialect->limit == NULL ? "LIMIT {n}" : dialect->limit;
+    const char *mark = strstr(form, "{n}");
+    const size_t before = mark == NULL ? strlen(form) : (size_t)(mark - form);
+    rig_buf_printf(sql, " %.*s%u%s", (int)before, form, limit, mark == NULL ? "" : mark + 3);
+}
+
 static void add_selection_end(const struct rig_sql_dialect *dialect, const struct rig_row_table *table,
                               const struct rig_row_statement *statement, struct rig_buf *sql)
 {
     if (statement->ordered)
         rig_buf_printf(sql, " ORDER BY %s%s", table->columns[statement->order], statement->descending ? " DESC" : "");
-    if (statement->limit > 0)
-        rig_buf_printf(sql, " LIMIT %u", statement->limit);
+    if (statement->limit > 0 && !limits_first(dialect))
+        add_limit(dialect, statement->limit, sql);
     if (statement->for_update && dialect->for_update)
-        rig_buf_add_text(sql, " FOR UPDATE");
+        rig_buf_printf(sql, " %s", dialect->lock == NULL ? "FOR UPDATE" : dialect->lock);
 }
 
 static void add_insertion(const struct rig_sql_dialect *dialect, const struct rig_row_table *table, uint32_t *value,
@@ -117,7 +131,10 @@ void rig_sql_statement(const struct rig_sql_dialect *dialect, const struct rig_r
     uint32_t value = 0;
     switch (statement->act) {
     case RIG_ROW_SELECT:
-        rig_buf_add_text(sql, "SELECT ");
+        rig_buf_add_text(sql, "SELECT");
+        if (statement->limit > 0 && limits_first(dialect))
+            add_limit(dialect, statement->limit, sql);
+        rig_buf_add_char(sql, ' ');
         add_columns(table, table->column_count, sql);
         rig_buf_add_text(sql, " FROM ");
         add_name(dialect, table->name, sql);
@@ -148,16 +165,23 @@ void rig_sql_statement(const struct rig_sql_dialect *dialect, const struct rig_r
     RIG_INVARIANT(value == rig_row_value_count(statement, table));
 }
 
-void rig_sql_insert_rows(const struct rig_sql_dialect *dialect, const struct rig_row_table *table, const int64_t *cells,
-                         uint32_t row_count, struct rig_buf *sql)
+static void add_insertion_head(const struct rig_sql_dialect *dialect, const struct rig_row_table *table,
+                               const char *before, struct rig_buf *sql)
 {
-    rig_buf_add_text(sql, "INSERT INTO ");
+    rig_buf_printf(sql, "%sINSERT INTO ", before);
     add_name(dialect, table->name, sql);
     rig_buf_add_text(sql, " (");
     add_columns(table, table->column_count, sql);
     rig_buf_add_text(sql, ") VALUES ");
+}
+
+void rig_sql_insert_rows(const struct rig_sql_dialect *dialect, const struct rig_row_table *table, const int64_t *cells,
+                         uint32_t row_count, struct rig_buf *sql)
+{
     for (uint32_t row = 0; row < row_count; row++) {
-        rig_buf_add_text(sql, row == 0 ? "(" : ", (");
+        if (row == 0 || dialect->single_rows)
+            add_insertion_head(dialect, table, row == 0 ? "" : "; ", sql);
+        rig_buf_add_text(sql, row == 0 || dialect->single_rows ? "(" : ", (");
         for (uint32_t i = 0; i < table->column_count; i++) {
             rig_buf_add_text(sql, i == 0 ? "" : ",");
             rig_buf_add_int(sql, *cells++);
@@ -204,7 +228,7 @@ void rig_sql_add_key_rows(const struct rig_sql_key_tables *tables, int64_t numbe
     if (accounts->count > 0)
         rig_buf_add_int(sql, accounts->balance);
     else
-        rig_buf_add_text(sql, "NULL");
+        rig_buf_add_text(sql, tables->empty == NULL ? "NULL" : tables->empty);
     rig_buf_add_text(sql, "); ");
     /* Each statement adds as many rows as there are. */
     for (int64_t distance = tables->table_count; number + distance <= last; distance *= 2)

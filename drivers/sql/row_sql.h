@@ -13,11 +13,18 @@
 #include "drivers/rows.h"
 
 struct rig_sql_dialect {
-    const char *prefix; /* before each table's name, such as "schema." */
-    bool numbered;      /* values are $1, $2, ...; else ? */
-    bool returning;     /* UPDATE ... RETURNING gives the rows as they are afterwards */
-    bool for_update;    /* SELECT ... FOR UPDATE locks the rows */
-    bool named_indexes; /* CREATE INDEX needs a name: <table>_index */
+    const char *prefix;       /* before each table's name, such as "schema." */
+    bool numbered;            /* values are $1, $2, ...; else ? */
+    bool returning;           /* UPDATE ... RETURNING gives the rows as they are afterwards */
+    bool for_update;          /* SELECT ... FOR UPDATE locks the rows */
+    bool named_indexes;       /* CREATE INDEX needs a name: <table>_index */
+    bool single_rows;         /* INSERT takes one row */
+    const char *index_prefix; /* before an index's name; NULL: none */
+    const char *integer;      /* the type of columns; NULL: bigint */
+    const char
+        *limit; /* of the rows of a selection, with {n} for their number; one that begins with TOP stands after SELECT.
+                            NULL: LIMIT {n} */
+    const char *lock; /* with `for_update`; NULL: FOR UPDATE */
 };
 
 /* CREATE TABLE, and CREATE INDEX for the further index, each with a semicolon. */
@@ -36,6 +43,7 @@ void rig_sql_query(const struct rig_sql_dialect *dialect, const char *query, str
 struct rig_sql_key_tables {
     const struct rig_run_env *env;
     int64_t table_count;
+    const char *empty; /* the value of a row without one; NULL: NULL */
 };
 
 /* The highest key that has a row in table `number` before the load; -1: none. */

@@ -42,7 +42,8 @@ struct rig_sql_run {
     const struct rig_sql_client *client;
     const struct rig_run_env *env;
     const struct rig_sql_options *options;
-    struct rig_sql_cluster *cluster; /* borrowed; used when no hosts are given */
+    struct rig_sql_cluster *cluster; /* borrowed; used when no hosts are given; NULL: the driver starts none */
+    const char *server_name; /* of the one server, where its address is not the driver's; NULL: it has hosts or nodes */
     struct rig_sql_hosts hosts;
     struct rig_wakes wakes;
     struct rig_sql_two_phase two_phase;

@@ -30,19 +30,21 @@ void rig_sql_run_done(struct rig_sql_run *run)
 
 bool rig_sql_run_is_local(const struct rig_sql_run *run)
 {
-    return run->options->hosts.count == 0;
+    return run->cluster != NULL && run->options->hosts.count == 0;
 }
 
 uint32_t rig_sql_run_server_count(const struct rig_sql_run *run)
 {
     if (rig_sql_run_is_local(run))
         return run->options->nodes > 1 ? (uint32_t)run->options->nodes : 1;
-    return rig_sql_hosts_count(&run->hosts);
+    return run->server_name != NULL ? 1 : rig_sql_hosts_count(&run->hosts);
 }
 
 const char *rig_sql_run_server_name(const struct rig_sql_run *run, uint32_t server)
 {
     RIG_REQUIRE(server < rig_sql_run_server_count(run));
+    if (run->server_name != NULL)
+        return run->server_name;
     return rig_sql_run_is_local(run) ? rig_sql_cluster_node(run->cluster, server)->name
                                      : rig_sql_hosts_name(&run->hosts, server);
 }
@@ -98,7 +100,8 @@ enum rig_rc rig_sql_run_open_writer(struct rig_sql_run *run, uint32_t client, ri
     const uint32_t primary = local ? run->client->nodes->primary(run) : UINT32_MAX;
     struct opening opening = {run, open, context, connection};
     struct rig_sql_search search = {.want_refusing = false};
-    search.count = local ? rig_sql_run_server_count(run) : (uint32_t)run->options->hosts.count;
+    search.count =
+        local || run->server_name != NULL ? rig_sql_run_server_count(run) : (uint32_t)run->options->hosts.count;
     search.first = primary == UINT32_MAX ? client % search.count : primary;
     search.any_role = run->client->trusts_single && search.count == 1; /* it rejects unsuitable transactions itself */
     return run_search(&opening, &search, server, err);
