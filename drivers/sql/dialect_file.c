@@ -87,7 +87,7 @@ const struct rig_sql_rule *rig_sql_dialect_find_rule(const struct rig_sql_dialec
 
 static const struct rig_yaml_node *member(const struct rig_yaml_node *node, const char *key)
 {
-    return rig_yaml_value(node, key);
+    return node == NULL ? NULL : rig_yaml_value(node, key);
 }
 
 /* A text of `node`; `otherwise` where it has none. */

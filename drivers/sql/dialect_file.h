@@ -129,7 +129,7 @@ enum rig_rc rig_sql_dialect_find_level(const struct rig_sql_dialect_file *dialec
 /* The first rule that fits; NULL: none does. */
 const struct rig_sql_rule *rig_sql_dialect_find_rule(const struct rig_sql_dialect_file *dialect,
                                                      const struct rig_sql_fault *fault);
-/* What stands for the rule in the place of a SQLSTATE, by which its rows are found. */
+/* The rule's own mark, which stands in the place of a SQLSTATE, so that its rows are found. */
 void rig_sql_rule_mark(const struct rig_sql_dialect_file *dialect, const struct rig_sql_rule *rule,
                        char mark[static RIG_SQL_RULE_BYTES]);
 /* Adds `text` with each `{level}` replaced. */

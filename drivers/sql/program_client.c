@@ -10,7 +10,7 @@
 #include "drivers/sql/program_turn.h"
 #include "drivers/sql/sql_run.h"
 
-const char *const rig_sql_processes_words[] = {"one", "each", NULL};
+const char *const rig_sql_processes_words[] = {"each", "one", NULL};
 
 static const int64_t goodbye_ns = INT64_C(1000000000);
 
@@ -28,6 +28,8 @@ static void write_open(const struct rig_sql_program_run *run, struct rig_json_wr
     rig_json_begin_object(writer, "open");
     if (rig_sql_given(options->connection))
         rig_json_string(writer, "connection", options->connection);
+    else if (rig_sql_given(options->dsn))
+        rig_json_string(writer, "connection", options->dsn);
     if (rig_sql_given(options->sql.user))
         rig_json_string(writer, "user", options->sql.user);
     if (rig_sql_given(options->sql.password))
@@ -174,6 +176,13 @@ static void remind(struct rig_sql_own *own, char *text, size_t size)
                    remedy);
 }
 
+static void take_version_cell(void *context, const char *const *values, uint32_t count)
+{
+    struct rig_sql_program_run *run = context;
+    if (count > 0 && values[0] != NULL)
+        rig_sql_one_line(run->sql.server_version, sizeof run->sql.server_version, values[0]);
+}
+
 static enum rig_rc create(struct rig_sql_own *own, struct rig_err *err)
 {
     struct rig_sql_program_run *run = rig_sql_program_run_of(own->run);
@@ -183,6 +192,8 @@ static enum rig_rc create(struct rig_sql_own *own, struct rig_err *err)
     enum rig_rc rc = sql.failed ? rig_no_memory(err, "the run's tables")
                                 : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
     rig_buf_done(&sql);
+    if (rc == RIG_OK && run->dialect->version_query != NULL)
+        rc = rig_sql_own_query(own, run->dialect->version_query, take_version_cell, run, err);
     if (rc == RIG_OK)
         rc = check_level(run, (struct rig_sql_program_connection *)own->connection, err);
     return rc == RIG_OK ? rig_sql_program_canary(run, (struct rig_sql_program_connection *)own->connection, err) : rc;
@@ -297,7 +308,7 @@ enum rig_rc rig_sql_program_init(struct rig_sql_program_run *run, const struct r
                                               .arguments = run->arguments,
                                               .home = run->home,
                                               .most_bytes = (size_t)run->options->sql.max_answer_bytes,
-                                              .shared = run->options->processes == 0};
+                                              .shared = run->options->processes == 1};
     return rc == RIG_OK ? rig_sql_programs_init(&run->programs, err) : rc;
 }
 

@@ -21,7 +21,8 @@ struct rig_sql_program_options {
     const char *dialect;
     const char *isolation;  /* NULL: the dialect's default */
     const char *connection; /* for the program; NULL: none */
-    int64_t processes;      /* index into rig_sql_processes_words: 0 one, 1 each */
+    const char *dsn;        /* the same, as the name of a data source */
+    int64_t processes;      /* index into rig_sql_processes_words: 0 each session has one, 1 all share one */
     struct rig_text_list command;
 };
 

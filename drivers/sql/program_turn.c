@@ -48,8 +48,10 @@ static void fail_request(struct rig_sql_turn *turn, const struct rig_sql_program
     (void)snprintf(code, sizeof code, "%" PRId64, request->code);
     if (!turn->failed && rule != NULL)
         rig_sql_rule_mark(dialect, rule, turn->state);
+    const bool by_code = rule != NULL && rule->state == NULL && rule->code != 0;
     rig_sql_turn_fail(turn, turn->phase,
                       rule != NULL && rule->name != NULL ? rule->name
+                      : by_code                          ? code
                       : request->state[0] != '\0'        ? request->state
                       : request->code != 0               ? code
                                                          : "error",

@@ -23,9 +23,9 @@ static const struct rig_option option_table[] = {
     {.name = "processes",
      .type = RIG_OPTION_CHOICE,
      RIG_SQL_PROGRAM_AT(processes),
-     .default_text = "one",
+     .default_text = "each",
      .choices = rig_sql_processes_words,
-     .help = "whether one process carries all sessions, or each session has its own"},
+     .help = "whether each session has a process of the program, or one process carries all of them"},
     RIG_SQL_PROGRAM_OPTIONS,
     {0},
 };

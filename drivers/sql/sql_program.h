@@ -20,7 +20,7 @@
 
 struct rig_sql_program;
 
-/* What starts them. */
+/* The command of a run, and how its sessions share it. */
 struct rig_sql_programs {
     const struct rig_run_env *env;
     const char *const *arguments; /* NULL-ended; the first is a path */

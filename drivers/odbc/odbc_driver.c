@@ -1,0 +1,101 @@
+/*
+ * The driver odbc: any database with an ODBC driver. Each session is a process of rig's own program (odbc_program.c), because no
+ * ODBC driver can interrupt a COMMIT, and some end the process in which they run.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "drivers/sql/program_client.h"
+#include "drivers/sql/sql_run.h"
+#include "drivers/sql/sql_session.h"
+
+static const struct rig_option option_table[] = {
+    {.name = "dsn", .type = RIG_OPTION_TEXT, RIG_SQL_PROGRAM_AT(dsn), .help = "name of a data source in odbc.ini"},
+    {.name = "connection",
+     .type = RIG_OPTION_SECRET,
+     RIG_SQL_PROGRAM_AT(connection),
+     .help =
+         "an ODBC connection string, such as `Driver=PostgreSQL Unicode;Server=db1;Database=test`, in place of `dsn`"},
+    {.name = "dialect",
+     .type = RIG_OPTION_TEXT,
+     RIG_SQL_PROGRAM_AT(dialect),
+     .default_text = "generic",
+     .help = "the database's SQL: the path of a dialect, or the name of an installed one"},
+    RIG_SQL_PROGRAM_OPTIONS,
+    {0},
+};
+
+static enum rig_rc check(const void *object, enum rig_workload workload, struct rig_err *err)
+{
+    const struct rig_sql_program_options *options = object;
+    if (rig_sql_given(options->dsn) == rig_sql_given(options->connection))
+        return rig_fail(err, RIG_E_PLAN, "database: driver odbc needs either `dsn` or `connection`");
+    return rig_sql_program_check(object, workload, err);
+}
+
+struct run {
+    struct rig_sql_program_run program; /* first */
+    const char *arguments[1];
+    char path[4096];
+};
+
+/* rig's own program, which is beside the binary in a build folder, and beside the drivers where rig is installed. */
+static bool find_program(char *path, size_t size)
+{
+    char binary[2048];
+    const ssize_t length = readlink("/proc/self/exe", binary, sizeof binary - 1);
+    const char *slash = length > 0 ? memrchr(binary, '/', (size_t)length) : NULL;
+    const int folder = slash == NULL ? 0 : (int)(slash - binary);
+    (void)snprintf(path, size, "%.*s/rig-odbc-client", folder, binary);
+    if (slash != NULL && access(path, X_OK) == 0)
+        return true;
+    (void)snprintf(path, size, "%.*s/" RIG_LIBDIR_FROM_BINDIR "/rig/rig-odbc-client", folder, binary);
+    if (slash != NULL && access(path, X_OK) == 0)
+        return true;
+    (void)snprintf(path, size, "%s", RIG_LIBDIR "/rig-odbc-client");
+    return access(path, X_OK) == 0;
+}
+
+static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
+{
+    struct run *run = object;
+    const struct rig_sql_program_options *options = env->options;
+    const struct rig_text_list command = {.at = run->arguments, .count = 1};
+    if (!find_program(run->path, sizeof run->path))
+        return rig_fail(
+            err, RIG_E_DRIVER,
+            "rig was built or installed without rig-odbc-client: install unixODBC (package unixodbc-dev), and "
+            "build rig again");
+    run->arguments[0] = run->path;
+    return rig_sql_program_init(&run->program, env, &command, options->dsn, err);
+}
+
+static const struct rig_row_ops row_ops = {
+    .load = rig_sql_run_load, .run_program = rig_sql_session_run_program, .query = rig_sql_run_query};
+
+RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
+const struct rig_driver rig_driver = {
+    .abi = RIG_DRIVER_ABI,
+    .struct_size = sizeof(struct rig_driver),
+    .name = "odbc",
+    .summary = "any database with an ODBC driver, in a dialect of SQL that a file gives",
+    .workloads = RIG_SQL_WORKLOADS,
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_PREFILLS,
+    .options = option_table,
+    .options_size = sizeof(struct rig_sql_program_options),
+    .run_size = sizeof(struct run),
+    .session_size = sizeof(struct rig_sql_session),
+    .check = check,
+    .init = init,
+    .done = rig_sql_program_done,
+    .setup = rig_sql_run_setup,
+    .teardown = rig_sql_run_teardown,
+    .open = rig_sql_session_open,
+    .transact = rig_sql_session_transact,
+    .interrupt = rig_sql_session_interrupt,
+    .close = rig_sql_session_close,
+    .describe = rig_sql_program_describe,
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND),
+    .rows = &row_ops,
+};
