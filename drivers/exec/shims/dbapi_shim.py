@@ -40,11 +40,13 @@ class Library:
         if self.name == "sqlite3":
             if not autocommit:  # the module begins a transaction before the first write, and not before a read
                 raise ValueError("sqlite3 needs autocommit true and BEGIN as a text: the module does not begin transactions that read")
-            return self.module.connect(*arguments, isolation_level=None, timeout=60)
+            account = {"isolation_level": None, "timeout": 60}
         link = self.module.connect(*arguments, **account)
         if isolation:
             self.set_isolation(link, isolation)
-        if callable(getattr(link, "autocommit", None)):  # pymysql, MySQLdb
+        if self.name == "sqlite3":
+            pass
+        elif callable(getattr(link, "autocommit", None)):  # pymysql, MySQLdb
             link.autocommit(autocommit)
         else:
             link.autocommit = autocommit
@@ -130,6 +132,8 @@ class Session(threading.Thread):
                 raise ValueError("this session has autocommit: its transactions end by SQL texts")
             self.link.commit() if "commit" in request else self.link.rollback()
             return {"done": True}
+        if "sql" not in request:
+            raise ValueError("a request is one of open, sql, commit, rollback, close")
         cursor = self.link.cursor()
         if "args" in request:
             cursor.execute(*library.statement(request["sql"], request["types"], request["args"]))

@@ -4,9 +4,10 @@
 # It speaks the protocol of rig's docs/sql-programs.md, one session a process. The `connection` of a plan is a DSN of DBI:
 # "dbi:SQLite:dbname=my.db", "dbi:Firebird:db=localhost/3050:/data/test.fdb;ib_dialect=3;ib_charset=UTF8".
 #
-# DBD::Firebird: every error has the SQLSTATE S1000, and the number is the SQLCODE (-913 a conflict, -901 a lock, -803 a key). The
-# level is a parameter of the handle, which holds from the next transaction on: `isolation` of a session and a statement
-# SET TRANSACTION both set it (see set_transaction below).
+# DBD::Firebird: every error has the SQLSTATE S1000, and the number is the SQLCODE (-913 a conflict, -901 a lock, -803 a key). A
+# prepared statement ends with its transaction: executed afterwards, it does nothing and reports no error. The level is a
+# parameter of the handle, which holds from the next transaction on: `isolation` of a session and a statement SET TRANSACTION
+# both set it (see set_transaction below).
 use strict;
 use warnings;
 use DBI qw(:sql_types);
@@ -105,6 +106,7 @@ sub run {
     }
     my $count = $statement->execute;
     check($statement);
+    refuse('the driver did not execute the statement, and reports no error') if !defined $count;
     return (count => $count + 0) if !$statement->{NUM_OF_FIELDS};
     my @rows;
     while (my $row = $statement->fetchrow_arrayref) {
@@ -130,6 +132,7 @@ sub perform {
         refuse('this session has autocommit: its transactions end by SQL texts') if $autocommit;
         $request->{commit} ? $database->commit : $database->rollback;
         check($database);
+        (%kept, @kept) = () if $database->{Driver}{Name} eq 'Firebird';
     }
     return (done => \1);
 }

@@ -24,10 +24,11 @@ const load = async (name) => import(pathToFileURL(createRequire(path.join(proces
 //   close()
 //   error(e)  optional: {state, code} of an exception; isAlive() optional
 const libraries = {
-  async duckdb({ connection = ":memory:" }) { // @duckdb/node-api; one database a process; texts BEGIN, COMMIT and ROLLBACK
-    const { DuckDBInstanceCache, ResultReturnType } = await load("@duckdb/node-api");
-    shared ??= new DuckDBInstanceCache();
-    const link = await (await shared.getOrCreateInstance(connection)).connect();
+  async duckdb({ connection = ":memory:" }) { // @duckdb/node-api; texts BEGIN, COMMIT and ROLLBACK
+    const { DuckDBInstance, ResultReturnType } = await load("@duckdb/node-api");
+    const forget = (e) => { instances.delete(connection); throw e; };
+    if (!instances.has(connection)) instances.set(connection, DuckDBInstance.create(connection).catch(forget)); // one for all sessions
+    const link = await (await instances.get(connection)).connect();
     return {
       async run(sql, args = []) {
         const statement = await link.prepare(sql);
@@ -74,7 +75,7 @@ const libraries = {
     };
   },
 };
-let shared;
+const instances = new Map();
 
 function write(answer) {
   let line = Buffer.from(JSON.stringify(answer) + "\n");
@@ -150,9 +151,10 @@ readline.createInterface({ input: process.stdin, crlfDelay: Infinity }).on("line
   let request;
   try {
     request = JSON.parse(line);
-    if (!greeted ? request.role !== "sql" : !Number.isInteger(request.id) || !Number.isInteger(request.session)) throw new Error("no request of rig for SQL sessions");
+    if (!greeted && request.role !== "sql") throw new Error('the first line is to have "role": "sql"');
+    if (greeted && !(Number.isInteger(request.id) && Number.isInteger(request.session))) throw new Error("it has an id and a session");
   } catch (e) {
-    process.stderr.write(`node_shim.mjs: ${e.message}\n`);
+    process.stderr.write(`node_shim.mjs: not a request: ${e.message}\n`);
     process.exit(1);
   }
   if (!greeted) {

@@ -5,7 +5,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
@@ -13,11 +12,17 @@ import mariadb_server
 import pg_server
 import rig_command
 import virtuoso_server
-from sql_cases import INTEGERS, TEXTS, Cases
+from sql_cases import INTEGERS, POSTGRES_LEVELS, POSTGRES_QUERY, Cases, Servers
 from sql_program import Program
 
 CLIENT = pathlib.Path(os.environ["RIG_BUILD"]) / "rig-odbc-client"
-FOUR_BYTES = "\U0001f418"
+
+
+servers = Servers()
+
+
+def tearDownModule():
+    servers.stop()
 
 
 def driver_file(pattern):
@@ -27,19 +32,15 @@ def driver_file(pattern):
 
 class OdbcCases(Cases):
     many_sessions = False
-    server_class = None
+    server_module = None
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         if cls.file is None or not cls.is_installed():
             raise unittest.SkipTest("its driver or its server is not installed (scripts/setup)")
-        cls.place = tempfile.TemporaryDirectory(prefix="rig-test-")
-        cls.addClassCleanup(cls.place.cleanup)
-        os.chmod(cls.place.name, 0o755)
-        if cls.server_class is not None:
-            cls.server = cls.server_class(pathlib.Path(cls.place.name) / "server")
-            cls.addClassCleanup(cls.server.stop)
+        if cls.server_module is not None:
+            cls.server = servers.of(cls.server_module)
 
     def command(self):
         return [CLIENT]
@@ -50,7 +51,6 @@ class OdbcCases(Cases):
 
 class Sqlite(OdbcCases, rig_command.RigTest):
     file = driver_file("libsqlite3odbc.so")
-    texts = (*TEXTS, FOUR_BYTES)
     levels = (("SERIALIZABLE", None),)
     refused_level = ("READ COMMITTED", "isolation READ COMMITTED was set, and the driver keeps SERIALIZABLE")
     duplicate = ("HY000", 19)
@@ -124,10 +124,8 @@ class Sqlite(OdbcCases, rig_command.RigTest):
 
 class Postgres(OdbcCases, rig_command.RigTest):
     file = driver_file("psqlodbcw.so")
-    server_class = pg_server.Server
-    texts = (*TEXTS, FOUR_BYTES)
-    levels = (("READ UNCOMMITTED", "read uncommitted"), ("READ COMMITTED", "read committed"), ("REPEATABLE READ", "repeatable read"), ("SERIALIZABLE", "serializable"))
-    level_query = "SELECT current_setting('transaction_isolation')"
+    server_module = pg_server
+    levels, level_query = POSTGRES_LEVELS, POSTGRES_QUERY
     refused_level = ("SNAPSHOT", ".")
     duplicate = ("23505", 1)  # native codes are the driver's own
 
@@ -197,10 +195,9 @@ class Postgres(OdbcCases, rig_command.RigTest):
 
 class MariaDB(OdbcCases, rig_command.RigTest):
     file = driver_file("libmaodbc.so")
-    server_class = mariadb_server.Server
+    server_module = mariadb_server
     long_text = "longtext"
-    texts = (*TEXTS, FOUR_BYTES)
-    levels = (("READ UNCOMMITTED", "READ-UNCOMMITTED"), ("READ COMMITTED", "READ-COMMITTED"), ("REPEATABLE READ", "REPEATABLE-READ"), ("SERIALIZABLE", "SERIALIZABLE"))
+    levels = tuple((level, level.replace(" ", "-")) for level, _ in POSTGRES_LEVELS)
     level_query = "SELECT @@tx_isolation"
     refused_level = ("CHAOS", "READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ, SERIALIZABLE")
     duplicate = ("23000", 1062)
@@ -220,11 +217,10 @@ class MariaDB(OdbcCases, rig_command.RigTest):
 
 class Virtuoso(OdbcCases, rig_command.RigTest):
     file = driver_file("virtodbc_r.so")
-    server_class = virtuoso_server.Server
+    server_module = virtuoso_server
     text, long_text = "varchar(1000)", "long varchar"
     binds_integers = False  # the driver sends 0 for each: plans have `values: literal`
-    texts = (*TEXTS, FOUR_BYTES)
-    levels = (("READ UNCOMMITTED", None), ("READ COMMITTED", None), ("REPEATABLE READ", None), ("SERIALIZABLE", None))
+    levels = tuple((level, None) for level, _ in POSTGRES_LEVELS)
     refused_level = ("SNAPSHOT", ".")
     duplicate = ("23000", -1)
 
