@@ -14,10 +14,19 @@ REAL = ("bash", "sed", "env", "true", "ls", "mv", "touch")
 COMMANDS = {"gcc": "gcc", "g++": "g++", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
             "git": "git", "curl": "curl", "jq": "jq", "zstd": "zstd", "etcd": "etcd-server", "mariadb-install-db": "mariadb-server", "rsync": "rsync",
             "openssl": "openssl", "pgbouncer": "pgbouncer", "patroni": "patroni",
+            "virtuoso-t": "virtuoso-opensource-7-bin", "javac": "default-jdk-headless", "isql-fb": "firebird3.0-utils", "redis-server": "redis-server",
             "mpirun": "openmpi-bin", "faketime": "faketime", "dpkg-shlibdeps": "dpkg-dev"}  # fmt: skip
 MODULES = {"libpq": "libpq-dev", "sqlite3": "libsqlite3-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
            "libzstd": "libzstd-dev", "libmariadb": "libmariadb-dev", "ompi-c": "libopenmpi-dev",
-           "cmocka": "libcmocka-dev"}  # fmt: skip
+           "odbc": "unixodbc-dev", "cmocka": "libcmocka-dev"}  # fmt: skip
+FILES = {"usr/lib/x/odbc/psqlodbcw.so": "odbc-postgresql", "usr/lib/x/odbc/libmaodbc.so": "odbc-mariadb", "usr/lib/x/odbc/libsqlite3odbc.so": "libsqliteodbc",
+         "usr/lib/x/odbc/libtdsodbc.so": "tdsodbc", "usr/lib/x/odbc/virtodbc_r.so": "libvirtodbc0", "usr/sbin/firebird": "firebird3.0-server",
+         "usr/lib/x/perl5/5/DBD/SQLite.pm": "libdbd-sqlite3-perl", "usr/lib/x/perl5/5/DBD/Firebird.pm": "libdbd-firebird-perl",
+         "usr/lib/x/perl5/5/JSON/XS.pm": "libjson-xs-perl",
+         "usr/lib/python3/dist-packages/psycopg2/__init__.py": "python3-psycopg2", "usr/lib/python3/dist-packages/pymysql/__init__.py": "python3-pymysql",
+         **{f"usr/share/java/{jar}.jar": package for jar, package in {"h2": "libh2-java", "hsqldb": "libhsqldb-java", "derby": "libderby-java",
+                                                                       "derbyclient": "libderbyclient-java", "postgresql": "libpostgresql-jdbc-java",
+                                                                       "mariadb-java-client": "libmariadb-java"}.items()}}  # fmt: skip
 
 APT = """#!/bin/bash
 echo "apt-get $*" >>"$STUBS/log"
@@ -56,6 +65,10 @@ class Setup(unittest.TestCase):
         for name in ("mkdir", "tee", "rm", "rmdir", "install"):
             self.stub(name, f'#!/bin/bash\necho "{name} $*" >>"$STUBS/log"\n')
         self.be_user(0)
+        for path in FILES:
+            place = os.path.join(self.folder, "root", path)
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            self.mark(os.path.join("root", path))
         for package in ["libc6-dev", "libcadical-dev", *COMMANDS.values(), *MODULES.values()]:
             self.mark("have/" + package)
 
@@ -81,7 +94,7 @@ class Setup(unittest.TestCase):
         answer = subprocess.run(
             ["/bin/bash", SETUP, *arguments],
             env={"PATH": self.path, "STUBS": self.folder, "RIG_SETUP_SERVERS": os.path.join(self.folder, "servers"),
-                 "RIG_SETUP_POLICY": os.path.join(self.folder, "policy-rc.d")},
+                 "RIG_SETUP_ROOT": os.path.join(self.folder, "root"), "RIG_SETUP_POLICY": os.path.join(self.folder, "policy-rc.d")},
             capture_output=True,
             text=True,
             timeout=60,
@@ -202,34 +215,67 @@ class Setup(unittest.TestCase):
         self.assertLess(made, called.index("apt-get -qq"))
         self.assertLess(called.index(" install -y "), taken)
 
-    def npm(self, works):
-        """A stand-in for npm that installs one, or fails."""
-        make = 'echo "#!/bin/bash" >"${0%npm}pouchdb-server" && chmod +x "${0%npm}pouchdb-server"' if works else "exit 1"
-        self.stub("npm", f'#!/bin/bash\necho "npm $*" >>"$STUBS/log"\n{make}\n')
-
-    def test_pouchdb_is_installed_where_there_is_npm(self):
+    def test_servers_of_packages_are_not_started(self):
         self.have_postgres()
-        os.symlink(shutil.which("chmod"), os.path.join(self.path, "chmod"))
+        os.remove(os.path.join(self.path, "redis-server"))
+        os.remove(os.path.join(self.folder, "root", "usr", "sbin", "firebird"))
+        self.stub("systemctl", '#!/bin/bash\necho "systemctl $*" >>"$STUBS/log"\n')
+        status, output, called = self.run_setup()
+        self.assertEqual(status, 1)
+        self.assertIn("not found: firebird3.0-server redis-server", output)
+        policy = os.path.join(self.folder, "policy-rc.d")
+        self.assertEqual(called.count("install -m 755 /dev/stdin " + policy), 1)
+        self.assertLess(called.index("/dev/stdin " + policy), called.index(" install -y "))
+        self.assertLess(called.index(" install -y "), called.index("rm -f " + policy))
+        for service in ("firebird3.0", "redis-server"):
+            self.assertIn(f"systemctl disable --now {service}\n", called)
+        self.assertNotIn("mariadb", called)
+
+    def test_drivers_that_programs_load(self):
+        self.have_postgres()
+        for path in FILES:
+            with self.subTest(file=path):
+                place = os.path.join(self.folder, "root", path)
+                os.remove(place)
+                status, output, _ = self.run_setup("--check")
+                self.assertEqual((status, output), (1, f"setup: missing for 'test': {FILES[path]}\n"))
+                self.assertEqual(self.run_setup("--for", "run")[0], 0)
+                self.mark(os.path.join("root", path))
+
+    def npm(self, works):
+        """A stand-in for npm that installs, or fails."""
+        make = '/bin/mkdir -p "$STUBS/modules/${package%@*}"' if works else "exit 1"
+        self.stub("npm", '#!/bin/bash\n[ "$1" = install ] || { echo "$STUBS/modules"; exit; }\necho "npm $*" >>"$STUBS/log"\n'
+                  f'package=${{!#}}\n{make}\n')
+
+    def test_packages_of_npm_are_installed_where_there_is_npm(self):
+        self.have_postgres()
         self.npm(works=True)
         self.assertEqual(self.run_setup("--for", "run"), (0, "", ""))
         status, output, called = self.run_setup()
         self.assertEqual((status, output), (0, ""))
-        self.assertIn("npm install --global", called)
-        self.assertIn("pouchdb-server@", called)
-        self.run_setup()
-        self.assertEqual(self.run_setup()[2].count("npm"), 1)
+        for package in ("pouchdb-server@", "@duckdb/node-api@"):
+            self.assertRegex(called, f"npm install --global .* {package}")
+        self.assertEqual(self.run_setup()[2].count("npm"), 2)
 
-    def test_without_pouchdb_a_test_is_skipped_and_no_more(self):
+    def test_pouchdb_from_elsewhere_counts(self):
+        self.have_postgres()
+        self.npm(works=True)
+        self.stub("pouchdb-server", "#!/bin/bash\n")
+        self.assertNotIn("pouchdb", self.run_setup()[2])
+
+    def test_without_packages_of_npm_tests_are_skipped_and_no_more(self):
         self.have_postgres()
         self.assertEqual(self.run_setup(), (0, "", ""))
         self.npm(works=False)
         status, output, _ = self.run_setup()
         self.assertEqual(status, 0)
-        self.assertIn("without pouchdb-server", output)
+        for package in ("pouchdb-server", "@duckdb/node-api"):
+            self.assertIn(f"without {package} ", output)
         status, output, called = self.run_setup("--check")
         self.assertEqual(status, 0)
         self.assertIn("without pouchdb-server", output)
-        self.assertEqual(called.count("npm"), 1, "--check installs nothing")
+        self.assertEqual(called.count("npm"), 2, "--check installs nothing")
 
     def test_wrong_arguments(self):
         for arguments in (["--for"], ["--for", "all"], ["now"]):

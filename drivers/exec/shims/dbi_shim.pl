@@ -56,7 +56,12 @@ sub set_transaction {
     return 1;
 }
 
-my %firebird_levels = (SERIALIZABLE => 'SNAPSHOT TABLE STABILITY', SNAPSHOT => 'SNAPSHOT', 'READ COMMITTED' => 'READ COMMITTED');
+# The words of Firebird's SET TRANSACTION for a level, or undef.
+sub firebird_level {
+    my ($level) = @_;
+    return 'SNAPSHOT TABLE STABILITY' if $level eq 'SERIALIZABLE';
+    return $level =~ /^(?:SNAPSHOT(?: TABLE STABILITY)?|READ COMMITTED(?: (?:NO )?RECORD_VERSION)?)(?: NO WAIT)?$/ ? $level : undef;
+}
 
 sub open_session {
     my ($how) = @_;
@@ -70,7 +75,7 @@ sub open_session {
     $database = $handle;
     my $name = $handle->{Driver}{Name};
     if (defined(my $level = $how->{isolation})) {
-        my $words = $name eq 'Firebird' ? $firebird_levels{$level} : undef;
+        my $words = $name eq 'Firebird' ? firebird_level($level) : undef;
         if (!defined $words) {
             undef $database;
             refuse("DBD::$name has no call for isolation $level: let the dialect send a statement, or add the call here");
