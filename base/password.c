@@ -291,6 +291,14 @@ static enum role role_of(struct word option, struct word program)
                                                                                                          : ROLE_NONE;
 }
 
+/* `{port}`, `{port:2}`: the plan's placeholder for a value that rig gives. */
+static bool is_placeholder(const char *text, struct piece piece)
+{
+    const size_t length = piece.end - piece.start;
+    return length > 2 && text[piece.start] == '{' && text[piece.end - 1] == '}' &&
+           strspn(text + piece.start + 1, "abcdefghijklmnopqrstuvwxyz0123456789:") == length - 2;
+}
+
 /* The secret in the value `piece` of an option. */
 static bool find_in_value(const char *text, struct piece piece, enum role role, size_t from,
                           struct rig_password_span *span)
@@ -300,7 +308,7 @@ static bool find_in_value(const char *text, struct piece piece, enum role role, 
         piece.start++;
         piece.end--;
     }
-    if (piece.start >= piece.end || role == ROLE_NONE)
+    if (piece.start >= piece.end || role == ROLE_NONE || is_placeholder(text, piece))
         return false;
     if (role == ROLE_HEADER)
         return find_in_header(text, piece, from, span);

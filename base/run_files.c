@@ -31,6 +31,8 @@ static const struct row {
             {RIG_RUN_PLACE_RUN, RIG_RUN_LOG_OF_PG_VERSION, RIG_RUN_PLACE_FILE},
             {RIG_RUN_PLACE_RUN, RIG_RUN_LOG_OF_MARIADB_INSTALL, RIG_RUN_PLACE_FILE},
             {RIG_RUN_PLACE_RUN, RIG_RUN_LOG_OF_NODE, RIG_RUN_PLACE_FILE},
+            {RIG_RUN_PLACE_RUN, RIG_RUN_LOG_OF_SERVER, RIG_RUN_PLACE_FILE},
+            {RIG_RUN_PLACE_RUN, RIG_RUN_LOG_OF_PREPARE, RIG_RUN_PLACE_FILE},
             {RIG_RUN_PLACE_RUN, RIG_RUN_LOG_OF_REJOIN, RIG_RUN_PLACE_FILE},
             {RIG_RUN_PLACE_RUN, RIG_RUN_LOG_OF_RECOVERY, RIG_RUN_PLACE_FILE},
             {RIG_RUN_PLACE_RUN, RIG_RUN_PART, RIG_RUN_PLACE_FILE},
@@ -50,7 +52,7 @@ static const struct row {
             RIG_REPORT_FILE_TABLE(REPORT_ROW)};
 
 /* The names of nodes that rig starts, before their number. */
-static const char *const node_prefixes[] = {"pg-", "mariadb-", "etcd-", "sqlite-"};
+static const char *const node_prefixes[] = {"pg-", "mariadb-", "etcd-", "sqlite-", "node-"};
 
 static const char digits[] = "0123456789";
 

@@ -36,6 +36,8 @@
 #define RIG_RUN_LOG_OF_PG_VERSION      "pg-version.log"
 #define RIG_RUN_LOG_OF_MARIADB_INSTALL "mariadb-install.log"
 #define RIG_RUN_LOG_OF_NODE            "%s.log" /* a node: one of the prefixes in the table, a hyphen, a number */
+#define RIG_RUN_LOG_OF_SERVER          "%s-server.log"  /* the node's `{log}` (docs/clusters.md) */
+#define RIG_RUN_LOG_OF_PREPARE         "%s-prepare.log" /* of cluster.local.prepare */
 #define RIG_RUN_LOG_OF_REJOIN          "%s-rejoin.log"
 #define RIG_RUN_LOG_OF_RECOVERY        "%s-recover.log"
 

@@ -76,6 +76,7 @@ struct job {
     struct rig_report_error errors[RIG_RUN_ERROR_ROWS];
     struct rig_report_moment moments[RIG_TIMELINE_MOST];
     struct rig_table_condition conditions[RIG_RUN_CONDITIONS_MOST];
+    struct rig_server_crash crashes[RIG_RUN_CRASHES_MOST];
     struct rig_report_run facts;
     struct rig_buf plan_yaml;
     struct rig_cli_provenance provenance;
@@ -319,6 +320,21 @@ static void collect_conditions(struct job *job)
     }
 }
 
+static void collect_crashes(struct job *job)
+{
+    for (uint32_t i = 0; i < job->result.crash_count; i++) {
+        const struct rig_run_crash *from = &job->result.crashes[i];
+        job->crashes[i] = (struct rig_server_crash){.node = from->node,
+                                                    .signal = from->signal,
+                                                    .exit_status = from->exit_status,
+                                                    .at_ns = from->at_ns,
+                                                    .log_tail = from->log_tail,
+                                                    .fault = from->fault[0] == '\0' ? NULL : from->fault,
+                                                    .fails = from->fault[0] == '\0' &&
+                                                             job->plan->check.server_crash == RIG_SERVER_CRASH_FAILS};
+    }
+}
+
 static struct rig_check_options requests_of(const struct job *job)
 {
     const struct rig_check_section *section = &job->plan->check;
@@ -359,6 +375,9 @@ static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *s
     collect_conditions(job);
     effort.conditions = job->conditions;
     effort.condition_count = job->result.condition_count;
+    collect_crashes(job);
+    effort.crashes = job->crashes;
+    effort.crash_count = job->result.crash_count;
     job->is_judged = true;
     enum rig_rc rc = compare_known(job, verdict, err);
     if (rc == RIG_OK)

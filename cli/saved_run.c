@@ -24,6 +24,7 @@ struct rig_cli_saved_storage {
     struct rig_report_moment *moments;
     struct rig_report_setting *settings;
     struct rig_table_condition *conditions;
+    struct rig_server_crash *crashes;
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -213,6 +214,29 @@ static bool copy_conditions(const json_t *rows, struct rig_cli_saved_run *saved)
     return true;
 }
 
+static bool copy_crashes(const json_t *rows, struct rig_cli_saved_run *saved)
+{
+    const size_t count = json_array_size(rows);
+    struct rig_server_crash *crashes = calloc(count + 1, sizeof *crashes);
+    if (crashes == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *node = text_of(row, "node"), *log_tail = text_of(row, "log");
+        crashes[i] = (struct rig_server_crash){.node = node == NULL ? "" : node,
+                                               .signal = (int)number_of(row, "signal"),
+                                               .exit_status = (int)number_of(row, "exit_status"),
+                                               .at_ns = json_integer_value(json_object_get(row, "at_ns")),
+                                               .log_tail = log_tail == NULL ? "" : log_tail,
+                                               .fault = text_of(row, "fault"),
+                                               .fails = json_is_true(json_object_get(row, "fails"))};
+    }
+    saved->storage->crashes = crashes;
+    saved->effort.crashes = crashes;
+    saved->effort.crash_count = (uint32_t)count;
+    return true;
+}
+
 static void copy_requests(const json_t *names, struct rig_cli_saved_run *saved)
 {
     struct rig_check_options options = {0};
@@ -249,7 +273,8 @@ static enum rig_rc load_results(const char *path, struct rig_cli_saved_run *save
     if (json_is_object(run) && !copy_run(run, saved))
         return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", path);
     copy_effort(saved->storage->results, saved);
-    if (!copy_conditions(json_object_get(saved->storage->results, "conditions"), saved))
+    if (!copy_conditions(json_object_get(saved->storage->results, "conditions"), saved) ||
+        !copy_crashes(json_object_get(saved->storage->results, "server_crashes"), saved))
         return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", path);
     return RIG_OK;
 }
@@ -395,6 +420,7 @@ void rig_cli_saved_run_done(struct rig_cli_saved_run *saved)
         free(saved->storage->latencies);
         free(saved->storage->errors);
         free(saved->storage->conditions);
+        free(saved->storage->crashes);
         free(saved->storage->moments);
         free(saved->storage->settings);
         free(saved->storage);

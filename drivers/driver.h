@@ -32,7 +32,7 @@
 #include "drivers/rows.h"
 #include "history/model/transaction.h"
 
-#define RIG_DRIVER_ABI    14u
+#define RIG_DRIVER_ABI    15u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -145,6 +145,14 @@ struct rig_transaction {
     void *core_private;
 };
 
+/* A server that rig started has ended although rig did not end it. Borrowed. */
+struct rig_server_end {
+    const char *node; /* its name */
+    int signal;       /* that killed it; 0: it ended with `exit_status` */
+    int exit_status;
+    const char *log_tail; /* the last lines of its log, as one line; empty: there are none */
+};
+
 /* Services of the core. Every function may be called from any thread. */
 struct rig_core {
     uint32_t abi;
@@ -190,6 +198,12 @@ struct rig_core {
     uint64_t (*remind)(const char *text);
     /* The object was removed: drops the reminder; 0 is ignored. */
     void (*forget)(uint64_t reminder);
+    /*
+     * A server that rig started has ended by itself, or by a signal that rig did not send: the run keeps that as
+     * evidence (plan: check.server-crash). Returns whether the driver may start it again: not while a fault that can end
+     * a server affects this node, which is started when that fault is healed. Locks and writes to the log.
+     */
+    bool (*server_ended)(const struct rig_server_end *end);
 };
 
 /*
@@ -337,6 +351,10 @@ struct rig_cluster_ops {
      * is no such node, and before `start`. From the main thread and the nemesis's.
      */
     enum rig_rc (*address)(void *run, uint32_t node, struct rig_node_address *address, struct rig_err *err);
+    /* RIG_NEED_... of faults that a cluster with these options cannot meet, although the driver has the hooks or the
+     * feature for it: RIG_NEED_ROUTES when connections do not take core->route() with these options. NULL: 0. Also for
+     * options that do not ask rig to start the cluster. */
+    uint64_t (*lacks)(const void *options);
 };
 
 /* A few transactions whose requests a script sends one after the other. */

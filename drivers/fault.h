@@ -79,6 +79,8 @@ struct rig_fault_site {
  * effect on a node together; the later one is withdrawn. */
 #define RIG_FAULT_STOPS   UINT64_C(128)
 #define RIG_FAULT_RESUMES UINT64_C(256) /* also processes that another fault stopped */
+#define RIG_FAULT_ENDS    UINT64_C(512) /* a server may end because of it, which is then no crash (check.server-crash) */
+#define RIG_FAULT_LASTS   UINT64_C(1024) /* its effect outlasts its healing */
 
 struct rig_fault {
     const char *name;    /* as in `fault: kill` */

@@ -105,9 +105,11 @@ static bool meets(const struct rig_fault *fault, const struct need *need, const 
                   char *why, size_t size)
 {
     if (footing->started) {
-        if (footing->cluster != NULL && need->own(footing->cluster))
+        if (footing->cluster != NULL && need->own(footing->cluster) && (footing->lacks & need->bit) == 0)
             return true;
-        (void)snprintf(why, size, "%s: clusters of this driver cannot %s", fault->name, need->what);
+        (void)snprintf(why, size, "%s: %s cannot %s", fault->name,
+                       (footing->lacks & need->bit) != 0 ? "this plan's cluster" : "clusters of this driver",
+                       need->what);
         return false;
     }
     if (need->commands == NULL) {
@@ -134,9 +136,14 @@ bool rig_fault_is_possible(const struct rig_fault *fault, const struct rig_fault
         if (!fault->available(options, text, sizeof text))
             return say(why, size, fault->name, text);
     }
-    if (footing != NULL && (fault->needs & RIG_NEED_ROUTES) != 0 && !footing->routes)
+    if (footing != NULL && (fault->needs & RIG_NEED_ROUTES) != 0 &&
+        (!footing->routes || (footing->lacks & RIG_NEED_ROUTES) != 0))
         return say(why, size, fault->name,
-                   "this driver does not take its connections through rig's proxy; use the fault `exec` instead");
+                   footing->routes
+                       ? "with these options connections do not take rig's proxy: rig must start the nodes, "
+                         "and clients must name their ports by {port} alone; or use the fault `exec`"
+                       : "this driver does not take its connections through rig's proxy; use the fault "
+                         "`exec` instead");
     for (size_t i = 0; footing != NULL && i < sizeof needs / sizeof needs[0]; i++) {
         if ((fault->needs & needs[i].bit) != 0 && !meets(fault, &needs[i], footing, why, size))
             return false;

@@ -48,6 +48,7 @@ struct rig_fault_footing {
     const struct rig_cluster_ops *cluster; /* NULL: none */
     bool started;                          /* rig starts it */
     bool routes;                           /* the driver has RIG_DRIVER_ROUTES */
+    uint64_t lacks;                        /* RIG_NEED_... that cluster->lacks() names for the plan's options */
     const struct rig_nemesis_node *nodes;  /* of the plan, for nodes that rig does not start */
     uint32_t node_count;
 };

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "report/certificate_report.h"
 #include "report/conditions.h"
+#include "report/server_crashes.h"
 #include "report/known_report.h"
 #include "report/words.h"
 
@@ -126,6 +127,27 @@ static void show_conditions(struct visitor *visitor)
     rig_buf_done(&lines);
 }
 
+static void show_crashes(struct visitor *visitor)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    for (uint32_t i = 0; i < visitor->verdict->effort.crash_count; i++) {
+        const struct rig_server_crash *crash = &visitor->verdict->effort.crashes[i];
+        struct rig_report_case test_case = passed_case("run", "server-crash");
+        rig_buf_clear(&text);
+        rig_crash_say(&text, crash);
+        if (crash->fails) {
+            test_case.state = RIG_CASE_FAILED;
+            test_case.type = "server-crash";
+            test_case.message = rig_buf_text(&text);
+            test_case.detail = crash->log_tail;
+            show(visitor, &test_case);
+            break; /* one case: names are unique */
+        }
+    }
+    rig_buf_done(&text);
+}
+
 static void show_certificate(struct visitor *visitor)
 {
     if (visitor->verdict->certified == NULL)
@@ -203,6 +225,7 @@ void rig_report_cases_visit(const struct rig_verdict *verdict, rig_report_case_v
     show_levels(&visitor);
     show_anomalies(&visitor);
     show_conditions(&visitor);
+    show_crashes(&visitor);
     show_certificate(&visitor);
     show_known(&visitor);
     show_rest(&visitor);

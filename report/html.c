@@ -13,6 +13,7 @@
 #include "report/charts.h"
 #include "report/claims_report.h"
 #include "report/conditions.h"
+#include "report/server_crashes.h"
 #include "report/known_report.h"
 #include "report/episodes.h"
 #include "report/html_parts.h"
@@ -288,6 +289,11 @@ static void add_conditions(const struct page *page)
     rig_conditions_html(page->out, page->verdict);
 }
 
+static void add_crashes(const struct page *page)
+{
+    rig_crashes_html(page->out, page->verdict);
+}
+
 static void add_phases(const struct page *page)
 {
     rig_html_phases(page->out, &page->episodes);
@@ -304,8 +310,8 @@ static const struct part {
 } parts[] = {
     {"Charts", add_charts},      {"Isolation levels", add_levels}, {"Anomalies", add_findings},
     {"Elements", add_elements},  {"Certificate", add_certificate}, {"Claims", add_claims},
-    {"Known issues", add_known}, {"Conditions", add_conditions},   {"Phases", add_phases},
-    {"Faults", add_faults},      {"Run, settings, plan", add_run},
+    {"Known issues", add_known}, {"Conditions", add_conditions},   {"Crashes", add_crashes},
+    {"Phases", add_phases},      {"Faults", add_faults},           {"Run, settings, plan", add_run},
 };
 
 /* Appends a part, or a note in its place where `out` would have more than `most` bytes. */

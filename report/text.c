@@ -10,6 +10,7 @@
 #include "report/certificate_report.h"
 #include "report/claims_report.h"
 #include "report/conditions.h"
+#include "report/server_crashes.h"
 #include "report/episodes.h"
 #include "report/known_report.h"
 #include "report/report.h"
@@ -582,6 +583,24 @@ static void add_conditions(const struct page *page)
     }
 }
 
+static void add_crashes(const struct page *page)
+{
+    const struct rig_effort *effort = &page->verdict->effort;
+    if (effort->crash_count == 0)
+        return;
+    heading(page, "Server crashes");
+    for (uint32_t i = 0; i < effort->crash_count; i++) {
+        struct rig_buf text;
+        rig_buf_init(&text, 0);
+        rig_crash_say(&text, &effort->crashes[i]);
+        rig_buf_add_text(&text, "; its log ends: ");
+        rig_buf_add_text(&text, effort->crashes[i].log_tail[0] == '\0' ? "(nothing)" : effort->crashes[i].log_tail);
+        rig_buf_add_text(page->out, "  ");
+        wrapped(page, rig_buf_text(&text), 2);
+        rig_buf_done(&text);
+    }
+}
+
 static void add_latencies(const struct page *page)
 {
     const struct rig_report_run *run = page->run;
@@ -722,6 +741,7 @@ void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_
     add_claims(&page);
     add_known(&page);
     add_conditions(&page);
+    add_crashes(&page);
     add_phases(&page);
     add_faults(&page);
     add_run(&page);

@@ -1,6 +1,7 @@
 #include "report/words.h"
 #include "report/certificate_report.h"
 #include "report/conditions.h"
+#include "report/server_crashes.h"
 #include "report/known_report.h"
 #include "report/tell.h"
 #include "history/model/value_texts.h"
@@ -293,6 +294,11 @@ void rig_words_broken(struct rig_buf *out, const struct rig_verdict *verdict)
     first &= conditions.size == 0;
     rig_buf_clear(&conditions);
     rig_certificate_say_broken(&conditions, verdict);
+    if (conditions.size > 0)
+        rig_buf_printf(out, "%s%s", first ? "" : "; ", rig_buf_text(&conditions));
+    first &= conditions.size == 0;
+    rig_buf_clear(&conditions);
+    rig_crashes_say_failed(&conditions, verdict);
     if (conditions.size > 0)
         rig_buf_printf(out, "%s%s", first ? "" : "; ", rig_buf_text(&conditions));
     rig_buf_done(&conditions);

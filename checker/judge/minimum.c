@@ -190,6 +190,17 @@ static void weigh_conditions(struct rig_verdict *verdict, struct rig_buf *text)
     }
 }
 
+/* A server that crashed is a bug of the database, whatever its transactions show. */
+static void weigh_crashes(struct rig_verdict *verdict)
+{
+    for (uint32_t i = 0; i < verdict->effort.crash_count; i++) {
+        if (!verdict->effort.crashes[i].fails)
+            continue;
+        verdict->valid = RIG_VALID_FALSE;
+        verdict->unknown_reason = NULL;
+    }
+}
+
 /* `text`: how the evidence falls short. */
 static enum rig_rc conclude(struct rig_verdict *verdict, struct rig_buf *text, struct rig_err *err)
 {
@@ -227,6 +238,7 @@ enum rig_rc rig_verdict_weigh(struct rig_verdict *verdict, const struct rig_mini
     say_unproven(verdict, &text);
     say_missing_issues(verdict, &text);
     weigh_conditions(verdict, &text);
+    weigh_crashes(verdict);
     const enum rig_rc rc = conclude(verdict, &text, err);
     rig_buf_done(&text);
     return rc;

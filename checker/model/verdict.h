@@ -86,6 +86,17 @@ struct rig_table_condition {
     uint32_t row_count;
 };
 
+/* A server that rig started, and that ended although rig did not end it. Texts are borrowed. */
+struct rig_server_crash {
+    const char *node;
+    int signal; /* that killed it; 0: it ended with `exit_status` */
+    int exit_status;
+    int64_t at_ns;        /* since the load began; below 0: before */
+    const char *log_tail; /* the end of its log, on one line */
+    const char *fault;    /* in effect on this node, which may have ended it; NULL: none */
+    bool fails;           /* the plan asks for a failed run (check.server-crash), and no fault accounts for it */
+};
+
 /*
  * When the elements of sets became visible: pure data (infer/set_times.h measures it).
  *
@@ -212,6 +223,8 @@ struct rig_effort {
     const char *failure;                          /* why the run failed; NULL: it did not. Borrowed. */
     const struct rig_table_condition *conditions; /* of the run's program; borrowed until the reports are written */
     uint32_t condition_count;
+    const struct rig_server_crash *crashes; /* borrowed, too */
+    uint32_t crash_count;
 };
 
 struct rig_cost {

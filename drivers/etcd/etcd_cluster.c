@@ -65,7 +65,7 @@ static enum rig_rc find_program(struct rig_etcd_cluster *cluster, struct rig_err
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.local.program: `%s` is not the absolute path of an executable etcd", asked);
     }
-    if (rig_local_find_programs(programs, folder, sizeof folder)) {
+    if (rig_local_find_programs(programs, NULL, folder, sizeof folder)) {
         (void)snprintf(cluster->program, sizeof cluster->program, "%s/etcd", folder);
         return RIG_OK;
     }
@@ -96,10 +96,10 @@ static enum rig_rc find_ports(struct rig_etcd_cluster *cluster, struct rig_err *
     return rc;
 }
 
-static pid_t member_pid(void *context, uint32_t member)
+static const struct rig_child *member_server(void *context, uint32_t member)
 {
     const struct rig_etcd_cluster *cluster = context;
-    return rig_child_pid(&cluster->members[member].node.server);
+    return &cluster->members[member].node.server;
 }
 
 /* With faults of the network: every pair of members gets its route, and the switch chooses among them. */
@@ -109,7 +109,7 @@ static enum rig_rc make_switch(struct rig_etcd_cluster *cluster, struct rig_err 
     uint16_t announced[RIG_ETCD_MEMBERS_MOST];
     if (!core->routed() || cluster->count < 2)
         return RIG_OK;
-    enum rig_rc rc = rig_etcd_switch_new(cluster->count, member_pid, cluster, &cluster->peers, announced, err);
+    enum rig_rc rc = rig_local_switch_new(cluster->count, member_server, cluster, &cluster->peers, announced, err);
     for (uint32_t to = 0; rc == RIG_OK && to < cluster->count; to++) {
         cluster->members[to].announced_port = announced[to];
         for (uint32_t from = 0; rc == RIG_OK && from < cluster->count; from++) {
@@ -119,7 +119,7 @@ static enum rig_rc make_switch(struct rig_etcd_cluster *cluster, struct rig_err 
             rc = core->route(cluster->members[from].node.name, cluster->members[to].node.name, "127.0.0.1",
                              cluster->members[to].peer_port, &via, err);
             if (rc == RIG_OK)
-                rig_etcd_switch_set_route(cluster->peers, from, to, via);
+                rig_local_switch_set_route(cluster->peers, from, to, via);
         }
     }
     return rc;
@@ -150,7 +150,7 @@ static void end_all(struct rig_etcd_cluster *cluster)
         if (node->data[0] != '\0')
             rig_folder_remove(node->data);
     }
-    rig_etcd_switch_free(cluster->peers);
+    rig_local_switch_free(cluster->peers);
     cluster->peers = NULL;
 }
 

@@ -5,7 +5,7 @@
  * that were free a moment before; when one was taken meanwhile, all are started again on others.
  *
  * When the plan has faults of the network, clients connect through core->route(), and members through the switch
- * (etcd_switch.h), which does the same for each pair.
+ * (local/local_switch.h), which does the same for each pair.
  *
  * Starting three members takes about a second. Threads: start and stop on the main thread; kill_now from any, also in a
  * signal handler; functions for faults from the nemesis's thread; status from any.
@@ -17,8 +17,8 @@
 
 #include "drivers/etcd/etcd_admin.h"
 #include "drivers/etcd/etcd_options.h"
-#include "drivers/etcd/etcd_switch.h"
 #include "drivers/local/local_node.h"
+#include "drivers/local/local_switch.h"
 
 enum { RIG_ETCD_PATH_BYTES = 1024 };
 
@@ -34,7 +34,7 @@ struct rig_etcd_member {
 struct rig_etcd_cluster {
     struct rig_local_site site;
     const struct rig_etcd_options *options;
-    struct rig_etcd_switch *peers; /* NULL: members reach each other directly */
+    struct rig_local_switch *peers; /* NULL: members reach each other directly */
     char program[RIG_ETCD_PATH_BYTES];
     struct rig_etcd_member members[RIG_ETCD_MEMBERS_MOST];
     uint32_t count;

@@ -13,6 +13,7 @@
 #include "base/run_files.h"
 #include "drivers/local/line_program.h"
 #include "drivers/exec/exec_protocol.h"
+#include "drivers/local/command_cluster.h"
 
 static const int64_t left_timeout_ns = INT64_C(5000000000);
 
@@ -23,15 +24,17 @@ struct options {
     int64_t transaction_timeout_ns;
     int64_t stop_timeout_ns;
     int64_t max_answer_bytes;
+    struct rig_command_options servers;
 };
 
 static const struct rig_option option_table[] = {
     {.name = "command",
-     .type = RIG_OPTION_TEXT_LIST,
+     .type = RIG_OPTION_COMMAND,
      .offset = offsetof(struct options, command),
      .required = true,
-     .help = "the program and its arguments, run for each client, without a shell, in the folder in which rig was "
-             "started"},
+     .help =
+         "the program and its arguments, run for each client, without a shell, in the folder in which rig was "
+         "started; `{port}`, `{port:2}` and the like stand for the ports of nodes that rig starts (docs/clusters.md)"},
     {.name = "setup",
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct options, setup),
@@ -65,6 +68,7 @@ static const struct rig_option option_table[] = {
      .least = 1024,
      .most = 1e9,
      .help = "longest line that rig reads from it"},
+    RIG_COMMAND_OPTION_ROWS(struct options, servers),
     {0},
 };
 
@@ -73,7 +77,9 @@ struct run {
     const struct options *options;
     struct rig_children *children;
     const char **arguments; /* NULL-ended; the first is a path */
-    char program[8200];     /* a folder and a path in it */
+    char **filled;          /* those with the ports of nodes that rig started; owned */
+    struct rig_command_cluster cluster;
+    char program[8200]; /* a folder and a path in it */
     char home[4096];
     struct rig_wakes wakes;
     char version[64];
@@ -97,7 +103,10 @@ static enum rig_rc check(const void *object, enum rig_workload workload, struct 
     (void)workload;
     if (options->command.count == 0 || options->command.at[0][0] == '\0')
         return rig_fail(err, RIG_E_PLAN, "`command`: expected a program and its arguments");
-    return RIG_OK;
+    const enum rig_rc rc = rig_command_options_check(&options->servers, err);
+    if (rc != RIG_OK || options->servers.command.count == 0)
+        return rc;
+    return rig_command_list_check("command", &options->command, (unsigned)options->servers.nodes, err);
 }
 
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
@@ -109,11 +118,14 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     if (getcwd(run->home, sizeof run->home) == NULL)
         return rig_fail(err, RIG_E_DRIVER, "the folder in which rig runs no longer exists: %s", strerror(errno));
     run->arguments = calloc(command->count + 1, sizeof *run->arguments);
-    if (run->arguments == NULL)
+    run->filled = calloc(command->count + 1, sizeof *run->filled);
+    if (run->arguments == NULL || run->filled == NULL)
         return rig_no_memory(err, "a command");
     for (size_t i = 0; i < command->count; i++)
         run->arguments[i] = i == 0 ? run->program : command->at[i];
-    enum rig_rc rc = rig_wakes_init(&run->wakes, env->client_count, err);
+    enum rig_rc rc = rig_command_cluster_init(&run->cluster, "exec", env, &run->options->servers, err);
+    if (rc == RIG_OK)
+        rc = rig_wakes_init(&run->wakes, env->client_count, err);
     if (rc == RIG_OK)
         rc = rig_line_program_find(command->at[0], run->home, run->program, sizeof run->program, err);
     return rc == RIG_OK ? rig_children_new(&run->children, err) : rc;
@@ -124,10 +136,48 @@ static void done(void *object)
     struct run *run = object;
     if (run->env == NULL)
         return;
+    rig_command_cluster_done(&run->cluster);
     rig_children_free(run->children);
     rig_wakes_done(&run->wakes);
+    for (size_t i = 0; run->filled != NULL && i < run->options->command.count; i++)
+        free(run->filled[i]);
+    free(run->filled);
     free(run->arguments);
     *run = (struct run){0};
+}
+
+/* -- nodes of its own ---------------------------------------------------------------------------------------------- */
+
+const struct rig_command_options *rig_command_options_of(const void *options)
+{
+    return &((const struct options *)options)->servers;
+}
+
+struct rig_command_cluster *rig_command_cluster_of(const void *run)
+{
+    return &((struct run *)(uintptr_t)run)->cluster;
+}
+
+bool rig_command_cluster_is_routed(const void *object)
+{
+    const struct options *options = object;
+    bool routed = false;
+    for (size_t i = 0; i < options->command.count; i++)
+        routed |= rig_command_text_is_routed(options->command.at[i]);
+    return routed;
+}
+
+enum rig_rc rig_command_cluster_started(void *object, struct rig_err *err)
+{
+    struct run *run = object;
+    for (size_t i = 1; i < run->options->command.count; i++) {
+        free(run->filled[i]);
+        run->filled[i] = rig_command_client_text(&run->cluster, run->options->command.at[i], err);
+        if (run->filled[i] == NULL)
+            return RIG_E_PLAN;
+        run->arguments[i] = run->filled[i];
+    }
+    return RIG_OK;
 }
 
 /* -- starting the program ------------------------------------------------------------------------------------------ */
@@ -383,7 +433,7 @@ const struct rig_driver rig_driver = {
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK),
-    .features = RIG_DRIVER_SAVEPOINTS,
+    .features = RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_ROUTES,
     .options = option_table,
     .options_size = sizeof(struct options),
     .run_size = sizeof(struct run),
@@ -399,5 +449,6 @@ const struct rig_driver rig_driver = {
     .close = close_session,
     .describe = describe,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND),
+    .cluster = &rig_command_cluster_ops,
     .preview = preview,
 };

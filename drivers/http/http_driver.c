@@ -2,16 +2,24 @@
  * The driver http: any database with an HTTP API, as its dialect describes it.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "drivers/http/http_preview.h"
 #include "drivers/http/http_script.h"
 #include "drivers/http/http_session.h"
+#include "drivers/local/command_cluster.h"
 
 struct options {
     const char *dialect;
     struct rig_text_list parameters;
     struct rig_http_options http;
+    struct rig_command_options servers;
+};
+
+struct run {
+    struct rig_http_run http; /* first: sessions use it */
+    struct rig_command_cluster cluster;
 };
 
 static const struct rig_option option_table[] = {
@@ -28,9 +36,10 @@ static const struct rig_option option_table[] = {
     {.name = "endpoints",
      .type = RIG_OPTION_TEXT_LIST,
      .offset = RIG_HTTP_OFFSET(struct options, http, endpoints),
-     .required = true,
-     .help = "the servers, each `http://HOST:PORT` or `https://...`, with a path if the API has one"},
+     .help = "the servers, each `http://HOST:PORT` or `https://...`, with a path if the API has one; of nodes that rig "
+             "starts `http://{host:1}:{port:1}/path` and so on, or without any `http://127.0.0.1:PORT` of each"},
     RIG_HTTP_OPTION_ROWS(struct options, http),
+    RIG_COMMAND_OPTION_ROWS(struct options, servers),
     {0},
 };
 
@@ -47,8 +56,13 @@ static enum rig_rc check(const void *object, enum rig_workload workload, struct 
     const struct rig_dialect_choice choice = choice_of(options);
     struct rig_dialect *dialect = NULL;
     enum rig_rc rc = rig_http_options_check(&options->http, err);
-    if (rc == RIG_OK && options->http.endpoints.count == 0)
-        rc = rig_fail(err, RIG_E_PLAN, "`endpoints`: expected at least one server");
+    if (rc == RIG_OK && options->http.endpoints.count == 0 && options->servers.command.count == 0)
+        rc = rig_fail(err, RIG_E_PLAN,
+                      "`endpoints`: expected at least one server, or `cluster.local.command` that starts one");
+    if (rc == RIG_OK)
+        rc = rig_command_options_check(&options->servers, err);
+    if (rc == RIG_OK && options->servers.command.count > 0)
+        rc = rig_command_list_check("endpoints", &options->http.endpoints, (unsigned)options->servers.nodes, err);
     if (rc == RIG_OK)
         rc = rig_dialect_choose(&choice, workload, &dialect, err);
     rig_dialect_free(dialect);
@@ -57,21 +71,86 @@ static enum rig_rc check(const void *object, enum rig_workload workload, struct 
 
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
 {
-    struct rig_http_run *run = object;
+    struct run *run = object;
     const struct options *options = env->options;
     const struct rig_dialect_choice choice = choice_of(options);
     struct rig_dialect *dialect = NULL;
-    enum rig_rc rc = rig_dialect_choose(&choice, env->workload, &dialect, err);
+    enum rig_rc rc = rig_command_cluster_init(&run->cluster, "http", env, &options->servers, err);
     if (rc == RIG_OK)
-        rc = rig_http_run_init(run, env, &options->http, dialect, err);
-    for (size_t i = 0; rc == RIG_OK && i < options->http.endpoints.count; i++)
-        rc = rig_http_run_add_endpoint(run, options->http.endpoints.at[i], NULL, err);
+        rc = rig_dialect_choose(&choice, env->workload, &dialect, err);
+    if (rc == RIG_OK)
+        rc = rig_http_run_init(&run->http, env, &options->http, dialect, err);
+    for (size_t i = 0; rc == RIG_OK && i < options->http.endpoints.count && options->servers.command.count == 0; i++)
+        rc = rig_http_run_add_endpoint(&run->http, options->http.endpoints.at[i], NULL, err);
+    return rc;
+}
+
+static void done(void *object)
+{
+    struct run *run = object;
+    rig_command_cluster_done(&run->cluster);
+    rig_http_run_done(&run->http);
+}
+
+static void teardown(void *object)
+{
+    struct run *run = object;
+    if (!run->http.own_servers)
+        rig_http_run_teardown(&run->http);
+}
+
+/* ---- nodes of its own ---- */
+
+const struct rig_command_options *rig_command_options_of(const void *options)
+{
+    return &((const struct options *)options)->servers;
+}
+
+struct rig_command_cluster *rig_command_cluster_of(const void *run)
+{
+    return &((struct run *)(uintptr_t)run)->cluster;
+}
+
+bool rig_command_cluster_is_routed(const void *object)
+{
+    const struct options *options = object;
+    for (size_t i = 0; i < options->http.endpoints.count; i++) {
+        if (!rig_command_text_is_routed(options->http.endpoints.at[i]))
+            return false;
+    }
+    return true;
+}
+
+static enum rig_rc add_node(struct run *run, uint32_t node, const char *text, const char *name, struct rig_err *err)
+{
+    char own[64];
+    (void)snprintf(own, sizeof own, "http://127.0.0.1:{port:%u}", node + 1);
+    char *base = rig_command_client_text(&run->cluster, text == NULL ? own : text, err);
+    if (base == NULL)
+        return RIG_E_PLAN;
+    const enum rig_rc rc = rig_http_run_add_endpoint(&run->http, base, name, err);
+    free(base);
+    return rc;
+}
+
+enum rig_rc rig_command_cluster_started(void *object, struct rig_err *err)
+{
+    struct run *run = object;
+    const struct rig_text_list *endpoints = &run->http.options->endpoints;
+    const struct rig_command_cluster *cluster = &run->cluster;
+    enum rig_rc rc = RIG_OK;
+    run->http.endpoint_count = 0;
+    run->http.own_servers = true;
+    for (uint32_t i = 0; rc == RIG_OK && endpoints->count == 0 && i < cluster->count; i++)
+        rc = add_node(run, i, NULL, cluster->nodes[i].node.name, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < endpoints->count; i++)
+        rc = add_node(run, i, endpoints->at[i], i < cluster->count ? cluster->nodes[i].node.name : NULL, err);
     return rc;
 }
 
 static void describe(void *object, char *text, size_t size)
 {
-    const struct rig_http_run *run = object;
+    const struct rig_http_run *run = &((const struct run *)object)->http;
     const char *what = run->dialect->summary[0] == '\0' ? run->dialect->name : run->dialect->summary;
     (void)snprintf(text, size, "%s%s%s", what, run->version[0] == '\0' ? "" : ", version ", run->version);
 }
@@ -107,22 +186,23 @@ const struct rig_driver rig_driver = {
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK),
-    .features = RIG_DRIVER_NODES | RIG_DRIVER_JOINS,
+    .features = RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_JOINS,
     .options = option_table,
     .options_size = sizeof(struct options),
-    .run_size = sizeof(struct rig_http_run),
+    .run_size = sizeof(struct run),
     .session_size = sizeof(struct rig_http_session),
     .check = check,
     .init = init,
-    .done = rig_http_run_done,
+    .done = done,
     .setup = rig_http_run_setup,
-    .teardown = rig_http_run_teardown,
+    .teardown = teardown,
     .open = rig_http_session_open,
     .transact = rig_http_session_transact,
     .interrupt = rig_http_session_interrupt,
     .close = rig_http_session_close,
     .describe = describe,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_MEMBER) | RIG_COLUMN_BIT(RIG_COLUMN_ORDER),
+    .cluster = &rig_command_cluster_ops,
     .most_keys = most_keys,
     .preview = preview,
     .script = script,

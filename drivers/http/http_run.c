@@ -235,7 +235,7 @@ static void remind(struct rig_http_run *run)
     enum { REMEDY_BYTES = 640 };
     char text[RIG_ERR_TEXT_BYTES];
     struct rig_buf line;
-    if (run->options->endpoints.count == 0 || run->dialect->teardown.count == 0)
+    if (run->own_servers || run->options->endpoints.count == 0 || run->dialect->teardown.count == 0)
         return;
     rig_buf_init(&line, REMEDY_BYTES);
     if (write_remedy(run, &line))

@@ -23,6 +23,7 @@ struct rig_http_run {
     char (*endpoints)[RIG_ENDPOINT_BYTES];
     int64_t *names; /* of the endpoints, as core->name() numbers them */
     uint32_t endpoint_count;
+    bool own_servers;  /* rig started them, and removes them with all their data */
     bool set_up;       /* the setup was answered with ok: objects with the run's name are the run's */
     uint64_t reminder; /* for the run's data on given servers; 0: none */
     struct rig_wakes wakes;

@@ -25,7 +25,7 @@ bool rig_local_has_programs(const char *folder, const char *const *programs)
     return true;
 }
 
-bool rig_local_find_programs(const char *const *programs, char *folder, size_t size)
+bool rig_local_find_programs(const char *const *programs, const struct rig_account *account, char *folder, size_t size)
 {
     const char *path = getenv("PATH");
     while (path != NULL && *path != '\0') {
@@ -33,7 +33,8 @@ bool rig_local_find_programs(const char *const *programs, char *folder, size_t s
         char candidate[PATH_BYTES];
         if (path[0] == '/' && length < sizeof candidate && length < size) {
             (void)snprintf(candidate, sizeof candidate, "%.*s", (int)length, path);
-            if (rig_local_has_programs(candidate, programs)) {
+            if ((account == NULL || rig_account_can_reach(account, candidate)) &&
+                rig_local_has_programs(candidate, programs)) {
                 (void)snprintf(folder, size, "%s", candidate);
                 return true;
             }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -165,38 +166,79 @@ void rig_local_log_tail(const struct rig_local_site *site, const char *name, cha
 
 /* ---- programs ---- */
 
-enum rig_rc rig_local_run(struct rig_local_site *site, const char *const *arguments, const char *log_name, bool always,
-                          int64_t deadline_ns, struct rig_err *err)
+static void take_line(int output, char *line, size_t size)
+{
+    const ssize_t got = pread(output, line, size - 1, 0);
+    line[got < 0 ? 0 : got] = '\0';
+    line[strcspn(line, "\r\n")] = '\0';
+}
+
+/* The end of its output, for an error. */
+static void output_tail(const struct rig_local_site *site, const struct rig_local_program *program, int output,
+                        char tail[static RIG_LOCAL_TAIL_BYTES])
+{
+    if (program->line == NULL)
+        rig_local_log_tail(site, program->log_name, tail);
+    else
+        take_line(output, tail, RIG_LOCAL_TAIL_BYTES);
+}
+
+static enum rig_rc await_end(struct rig_local_site *site, const struct rig_local_program *program,
+                             struct rig_child *child, int output, struct rig_err *err)
 {
     const struct rig_core *core = site->env->core;
-    const int output = rig_local_open_log(site, log_name, err);
+    const char *name = program->arguments[0];
+    while (!rig_child_await(child, look_ns) && (program->always || !core->stopping()) &&
+           core->now_ns() < program->deadline_ns)
+        ;
+    const bool ended = rig_child_ended(child);
+    int status = 0;
+    /* With its own children: initdb, for example, has the server as its child. */
+    if (!rig_child_clear(child, RIG_LOCAL_CLEAR_NS, &status))
+        return rig_fail(err, RIG_E_CLUSTER, "%s cannot be ended", name);
+    if (program->line != NULL)
+        take_line(output, program->line, program->line_size);
+    if (ended && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return RIG_OK;
+    if (!ended && !program->always && core->stopping())
+        return rig_fail(err, RIG_E_INTERRUPTED, "stopped while %s was running", name);
+    char tail[RIG_LOCAL_TAIL_BYTES];
+    output_tail(site, program, output, tail);
+    return rig_fail(err, RIG_E_CLUSTER, "%s %s; its %s%s ends: %s", name,
+                    ended                   ? "failed"
+                    : program->line == NULL ? "did not end within start-timeout"
+                                            : "did not end in time",
+                    program->line != NULL ? "output" : "log ", program->line != NULL ? "" : program->log_name, tail);
+}
+
+enum rig_rc rig_local_run_program(struct rig_local_site *site, const struct rig_local_program *program,
+                                  struct rig_err *err)
+{
+    const int output = program->line == NULL ? rig_local_open_log(site, program->log_name, err)
+                                             : memfd_create("rig-output", MFD_CLOEXEC);
     if (output < 0)
-        return RIG_E_CLUSTER;
-    const struct rig_child_command command = {.arguments = arguments,
+        return program->line == NULL ? RIG_E_CLUSTER
+                                     : rig_fail(err, RIG_E_CLUSTER, "no descriptor: %s", strerror(errno));
+    const struct rig_child_command command = {.arguments = program->arguments,
+                                              .environment = program->environment,
                                               .account = &site->account,
-                                              .home = site->folder,
+                                              .home = program->home == NULL ? site->folder : program->home,
                                               .output = output,
                                               .death_signal = SIGKILL};
     struct rig_child child = {.next = NULL};
-    const enum rig_rc rc = rig_child_start(site->children, &command, &child, err);
+    enum rig_rc rc = rig_child_start(site->children, &command, &child, err);
+    if (rc == RIG_OK)
+        rc = await_end(site, program, &child, output, err);
     (void)close(output);
-    if (rc != RIG_OK)
-        return rc;
-    while (!rig_child_await(&child, look_ns) && (always || !core->stopping()) && core->now_ns() < deadline_ns)
-        ;
-    const bool ended = rig_child_ended(&child);
-    int status = 0;
-    /* With its own children: initdb, for example, has the server as its child. */
-    if (!rig_child_clear(&child, RIG_LOCAL_CLEAR_NS, &status))
-        return rig_fail(err, RIG_E_CLUSTER, "%s cannot be ended", arguments[0]);
-    if (ended && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return RIG_OK;
-    if (!ended && !always && core->stopping())
-        return rig_fail(err, RIG_E_INTERRUPTED, "stopped while %s was running", arguments[0]);
-    char tail[RIG_LOCAL_TAIL_BYTES];
-    rig_local_log_tail(site, log_name, tail);
-    return rig_fail(err, RIG_E_CLUSTER, "%s %s; its log %s ends: %s", arguments[0],
-                    ended ? "failed" : "did not end within start-timeout", log_name, tail);
+    return rc;
+}
+
+enum rig_rc rig_local_run(struct rig_local_site *site, const char *const *arguments, const char *log_name, bool always,
+                          int64_t deadline_ns, struct rig_err *err)
+{
+    const struct rig_local_program program = {
+        .arguments = arguments, .log_name = log_name, .always = always, .deadline_ns = deadline_ns};
+    return rig_local_run_program(site, &program, err);
 }
 
 enum rig_rc rig_local_make_password(char password[static 33], struct rig_err *err)

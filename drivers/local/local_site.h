@@ -64,12 +64,25 @@ int rig_local_open_log(const struct rig_local_site *site, const char *name, stru
 /* The end of a log as one line, for an error; empty when it cannot be read. */
 void rig_local_log_tail(const struct rig_local_site *site, const char *name, char line[static RIG_LOCAL_TAIL_BYTES]);
 
+/* A program that runs to its end as the account. */
+struct rig_local_program {
+    const char *const *arguments;   /* NULL-ended, the first is the program's absolute path */
+    const char *const *environment; /* as rig_child_command has it; NULL: none */
+    const char *home;               /* its working folder; NULL: the private folder */
+    const char *log_name;           /* gets its output; unused with `line` */
+    char *line;                     /* gets its first line of output; NULL: nothing does */
+    size_t line_size;
+    bool always;         /* the end of the run does not end it early */
+    int64_t deadline_ns; /* of core->now_ns() */
+};
+
 /*
- * Runs a program as the account to its end, at most until the deadline (core->now_ns()), and ends its remaining
- * processes. `arguments`: NULL-ended, the first is the program's absolute path. Its output goes to the log `log_name`.
- * With `always` the end of the run does not end it early. RIG_E_CLUSTER with the log's end when its exit status is not
- * 0; RIG_E_INTERRUPTED.
+ * Runs a program to its end, at most until the deadline, and ends its remaining processes. RIG_E_CLUSTER with the end of
+ * its output when its exit status is not 0; RIG_E_INTERRUPTED.
  */
+enum rig_rc rig_local_run_program(struct rig_local_site *site, const struct rig_local_program *program,
+                                  struct rig_err *err);
+/* The same, with its output in the log `log_name`. */
 enum rig_rc rig_local_run(struct rig_local_site *site, const char *const *arguments, const char *log_name, bool always,
                           int64_t deadline_ns, struct rig_err *err);
 

@@ -58,7 +58,7 @@ static enum rig_rc find_program(const char *bin_dir, const char *name, char path
         if (rig_local_has_programs(folders[i], wanted) && join(path, folders[i], name))
             return RIG_OK;
     }
-    if (rig_local_find_programs(wanted, folder, sizeof folder) && join(path, folder, name))
+    if (rig_local_find_programs(wanted, NULL, folder, sizeof folder) && join(path, folder, name))
         return RIG_OK;
     return rig_fail(
         err, RIG_E_PLAN,

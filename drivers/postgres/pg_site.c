@@ -177,7 +177,7 @@ enum rig_rc rig_pg_binaries_find(const struct rig_pg_wish *wish, char *folder, s
     if (given(wish->version))
         return find_asked(wish, folder, size, err);
     if (rig_local_version_newest(PACKAGED_ROOT, programs, NULL, folder, size) ||
-        rig_local_find_programs(programs, folder, size))
+        rig_local_find_programs(programs, NULL, folder, size))
         return RIG_OK;
     return rig_fail(err, RIG_E_PLAN,
                     "PostgreSQL's initdb and postgres were not found below " PACKAGED_ROOT

@@ -92,7 +92,7 @@ static bool memory_available(const void *options, char *why, size_t size)
 const struct rig_fault rig_fault_memory = {
     .name = "memory",
     .summary = "limits the additional memory of nodes, by a control group",
-    .needs = RIG_NEED_PROCESSES | RIG_NEED_RESTART,
+    .needs = RIG_NEED_PROCESSES | RIG_NEED_RESTART | RIG_FAULT_ENDS,
     .options = memory_table,
     .options_size = sizeof(struct memory_options),
     .state_size = sizeof(struct memory_state),

@@ -71,7 +71,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
 const struct rig_fault rig_fault_disk_full = {
     .name = "disk-full",
     .summary = "lets no file of nodes grow, as on a full disk",
-    .needs = RIG_NEED_PRELOAD | RIG_NEED_RESTART,
+    .needs = RIG_NEED_PRELOAD | RIG_NEED_RESTART | RIG_FAULT_ENDS,
     .state_size = sizeof(struct state),
     .available = rig_shims_are_there,
     .inject = inject,

@@ -139,6 +139,7 @@ const struct rig_fault rig_fault_exec = {
     .name = "exec",
     .summary = "runs any command, and one that undoes it",
     .target = "",
+    .needs = RIG_FAULT_ENDS,
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),

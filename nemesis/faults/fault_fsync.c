@@ -346,7 +346,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
 const struct rig_fault rig_fault_fsync = {
     .name = "fsync",
     .summary = "makes fsync slow, fail, or lie; after a lie a power failure loses everything that was not durable",
-    .needs = RIG_NEED_PRELOAD | RIG_NEED_PROCESSES | RIG_NEED_RESTART | RIG_FAULT_STOPS,
+    .needs = RIG_NEED_PRELOAD | RIG_NEED_PROCESSES | RIG_NEED_RESTART | RIG_FAULT_STOPS | RIG_FAULT_ENDS,
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),

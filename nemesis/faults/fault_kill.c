@@ -153,7 +153,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
 const struct rig_fault rig_fault_kill = {
     .name = "kill",
     .summary = "ends nodes (killed, at once, or cleanly), or one of their processes, and starts them again",
-    .needs = RIG_NEED_RESTART,
+    .needs = RIG_NEED_RESTART | RIG_FAULT_ENDS,
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),

@@ -157,7 +157,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
 const struct rig_fault rig_fault_power = {
     .name = "power",
     .summary = "makes the power fail: nodes lose everything that they did not make durable",
-    .needs = RIG_NEED_PRELOAD | RIG_NEED_PROCESSES | RIG_NEED_RESTART,
+    .needs = RIG_NEED_PRELOAD | RIG_NEED_PROCESSES | RIG_NEED_RESTART | RIG_FAULT_ENDS,
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),

@@ -91,7 +91,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
 const struct rig_fault rig_fault_restart = {
     .name = "restart",
     .summary = "ends nodes and starts them again at once",
-    .needs = RIG_NEED_RESTART,
+    .needs = RIG_NEED_RESTART | RIG_FAULT_ENDS,
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),

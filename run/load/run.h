@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "checker/model/verdict.h"
 #include "run/load/online.h"
+#include "run/load/run_crashes.h"
 #include "run/load/run_measures.h"
 #include "run/load/run_progress.h"
 #include "run/plan/plan.h"
@@ -76,6 +77,8 @@ struct rig_run_result { /* some 190 KiB: not for the stack of a thread */
     char started_utc[32];
     struct rig_run_condition conditions[RIG_RUN_CONDITIONS_MOST]; /* of the plan's program, after the load */
     uint32_t condition_count;
+    struct rig_run_crash crashes[RIG_RUN_CRASHES_MOST]; /* of servers that rig started; at_ns is since the load began */
+    uint32_t crash_count;
 };
 
 struct rig_questions;

@@ -427,6 +427,7 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
     RIG_INVARIANT(pthread_mutex_init(&run->faults.lock, NULL) == 0);
     rig_run_gate_init(&run->gate);
     rig_run_outages_init(&run->outages);
+    rig_run_crashes_init(&run->crashes);
     for (uint32_t i = 0; i < rig_plan_phases(plan); i++) {
         run->phases[i] = rig_plan_workload(plan, i);
         run->phase_clients[i] = (uint32_t)rig_plan_clients(plan, i)->count;
@@ -497,6 +498,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
         rc = run_driver(run, result, err);
     if (run->part.rank == 0)
         rig_run_folder_remove(&run->folder);
+    result->crash_count = rig_run_crashes_take(&run->crashes, atomic_load(&run->load.start_ns), result->crashes);
     result->interrupted = atomic_load(&run->ending.interrupted);
     result->stopped_by_anomaly = atomic_load(&run->ending.stopped_by) != RIG_ANOMALY_COUNT;
     result->stopped_by = (enum rig_anomaly)atomic_load(&run->ending.stopped_by);
@@ -514,6 +516,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     rig_run_programs_done(run);
     rig_run_services_done(run);
     rig_run_outages_done(&run->outages);
+    rig_run_crashes_done(&run->crashes);
     rig_run_gate_done(&run->gate);
     rig_run_part_done(run);
     (void)pthread_mutex_destroy(&run->faults.lock);

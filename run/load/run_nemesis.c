@@ -19,11 +19,14 @@ static bool is_started(const struct rig_plan *plan)
 
 static struct rig_fault_footing footing_of(const struct rig_plan *plan)
 {
-    return (struct rig_fault_footing){.cluster = plan->driver->cluster,
-                                      .started = is_started(plan),
-                                      .routes = (plan->driver->features & RIG_DRIVER_ROUTES) != 0,
-                                      .nodes = plan->nemesis.nodes,
-                                      .node_count = plan->nemesis.node_count};
+    const struct rig_cluster_ops *cluster = plan->driver->cluster;
+    return (struct rig_fault_footing){
+        .cluster = cluster,
+        .lacks = cluster == NULL || cluster->lacks == NULL ? 0 : cluster->lacks(plan->driver_options),
+        .started = is_started(plan),
+        .routes = (plan->driver->features & RIG_DRIVER_ROUTES) != 0,
+        .nodes = plan->nemesis.nodes,
+        .node_count = plan->nemesis.node_count};
 }
 
 enum rig_rc rig_run_nemesis_check(const struct rig_plan *plan, struct rig_err *err)
@@ -111,6 +114,7 @@ static void on_event(void *context, const struct rig_nemesis_event *event)
         .text = text,
     };
     count_during(run, event, &recorded);
+    rig_run_crashes_note_fault(&run->crashes, run->driver->cluster, event);
     pthread_mutex_lock(&run->faults.lock);
     if (run->recorder != NULL)
         rig_recorder_fault(run->recorder, &recorded);

@@ -129,6 +129,11 @@ static void forget(struct rig_run_state *run, uint64_t reminder)
         rig_journal_forget(run->folder.journal, reminder);
 }
 
+static bool server_ended(struct rig_run_state *run, const struct rig_server_end *end)
+{
+    return rig_run_crashes_note(&run->crashes, end);
+}
+
 /* -- slots --------------------------------------------------------------------------------------------------------- */
 
 static struct slot {
@@ -191,6 +196,10 @@ static void log_entry(unsigned slot, int level, const char *area, const char *fo
     static void forget_##n(uint64_t reminder)                                                                          \
     {                                                                                                                  \
         forget(run_of(n), reminder);                                                                                   \
+    }                                                                                                                  \
+    static bool server_ended_##n(const struct rig_server_end *end)                                                     \
+    {                                                                                                                  \
+        return server_ended(run_of(n), end);                                                                           \
     }
 SLOTS(SLOT_FUNCTIONS)
 
@@ -206,7 +215,8 @@ SLOTS(SLOT_FUNCTIONS)
      .routed = routed_##n,                                                                                             \
      .name = name_##n,                                                                                                 \
      .remind = remind_##n,                                                                                             \
-     .forget = forget_##n},
+     .forget = forget_##n,                                                                                             \
+     .server_ended = server_ended_##n},
 static const struct rig_core cores[] = {SLOTS(SLOT_CORE)};
 _Static_assert(sizeof cores / sizeof cores[0] == RIG_RUNS_MOST, "a core for each slot");
 

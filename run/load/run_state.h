@@ -23,6 +23,7 @@
 #include "run/load/run_certificate.h"
 #include "run/load/run_client.h"
 #include "run/load/run_closing.h"
+#include "run/load/run_crashes.h"
 #include "run/load/run_final.h"
 #include "run/load/run_folder.h"
 #include "run/load/run_load.h"
@@ -90,6 +91,7 @@ struct rig_run_state {
     struct rig_run_programs programs;
     struct rig_run_faults faults;
     struct rig_run_outages outages;
+    struct rig_run_crashes crashes;
     struct rig_run_load load;
     struct rig_run_closing closing;
     struct rig_run_final final;

@@ -45,6 +45,9 @@ struct rig_clients_options {
 /* The findings on which a check during the run ends the load, in the order of the choices. */
 enum rig_stop_on { RIG_STOP_ON_NOTHING, RIG_STOP_ON_ANOMALY };
 
+/* The result of a server's end that no fault accounts for, in the order of the choices. */
+enum rig_server_crash_rule { RIG_SERVER_CRASH_FAILS, RIG_SERVER_CRASH_IS_REPORTED };
+
 /* The condition on a requested level for exit status 0, in the order of the choices. */
 enum rig_require { RIG_REQUIRE_NOT_REFUTED, RIG_REQUIRE_HELD };
 
@@ -69,6 +72,7 @@ struct rig_check_section {
     bool online;                 /* check while the run goes on */
     int64_t online_memory_bytes; /* limit of that check */
     int64_t stop_on;             /* enum rig_stop_on */
+    int64_t server_crash;        /* enum rig_server_crash_rule */
     bool proof;                  /* write a proof of the verdict */
     struct rig_known_names known;
     bool known_required; /* each of them must appear */

@@ -205,6 +205,9 @@ const struct rig_option rig_plan_database_table[] = {
 /* By enum rig_stop_on. */
 static const char *const stop_on_choices[] = {"never", "anomaly", NULL};
 
+/* By enum rig_server_crash_rule. */
+static const char *const server_crash_choices[] = {"fail", "report", NULL};
+
 /* By enum rig_require. */
 static const char *const require_choices[] = {"not-refuted", "held", NULL};
 /* By enum rig_lattice. */
@@ -307,6 +310,13 @@ const struct rig_option rig_plan_check_table[] = {
      .default_text = "never",
      .choices = stop_on_choices,
      .help = "end the load at the first anomaly that `levels` or `anomalies` forbid; needs `online: true`"},
+    {.name = "server-crash",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_plan_check, server_crash),
+     .default_text = "fail",
+     .choices = server_crash_choices,
+     .help = "result of a server of `cluster.local.command` that ends by itself while no fault accounts for it: fail "
+             "(exit status 1, as for an anomaly), or report (the reports name it)"},
     {.name = "prefilled",
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct rig_plan_check, prefilled),

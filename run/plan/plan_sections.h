@@ -59,6 +59,7 @@ struct rig_plan_check {
     bool online;
     int64_t online_memory_bytes;
     int64_t stop_on;
+    int64_t server_crash;
     bool prefilled;
     const char *initial; /* a value; empty: not given */
     bool proof;

@@ -137,7 +137,7 @@ static enum rig_rc parse_value(const struct rig_option *option, const char *text
                                void *options, struct rig_err *err)
 {
     struct rig_text_list list;
-    if (option->type != RIG_OPTION_TEXT_LIST)
+    if (!rig_option_is_list(option))
         return rig_option_parse(option, text, options, err);
     const enum rig_rc rc = rig_option_split_list(arena, text, &list, err);
     if (rc == RIG_OK)

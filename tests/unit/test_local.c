@@ -421,13 +421,13 @@ static void programs_are_found_together(void **state)
         (void)close(fd);
     }
     assert_int_equal(setenv("PATH", path, 1), 0);
-    assert_true(rig_local_find_programs(both, folder, sizeof folder));
+    assert_true(rig_local_find_programs(both, NULL, folder, sizeof folder));
     assert_string_equal(folder, second);
-    assert_false(rig_local_find_programs(both, folder, strlen(second))); /* its path is longer */
+    assert_false(rig_local_find_programs(both, NULL, folder, strlen(second))); /* its path is longer */
     assert_int_equal(chmod(file, 0644), 0);
     assert_int_equal(rig_local_has_programs(second, both), false);
     assert_int_equal(setenv("PATH", "", 1), 0);
-    assert_false(rig_local_find_programs(both, folder, sizeof folder));
+    assert_false(rig_local_find_programs(both, NULL, folder, sizeof folder));
     assert_int_equal(kept == NULL ? unsetenv("PATH") : setenv("PATH", kept, 1), 0);
     free(kept);
 }

@@ -176,6 +176,7 @@ static void arguments_of_commands(void **state)
         {"/usr/bin/mysql|-phunter2|-u|root", "/usr/bin/mysql|-p***|-u|root"},
         {"sshpass|-p|hunter2|ssh|-p|2222", "sshpass|-p|***|ssh|-p|***"},
         {"redis-cli|-a|hunter2", "redis-cli|-a|***"},
+        {"redis-cli|-p|{port:2}|-a|{x", "redis-cli|-p|{port:2}|-a|***"},
         {"env|PGPASSWORD=hunter2|psql", "env|PGPASSWORD=***|psql"},
         {"sh|-c|curl -su 'bob:p w' -H \"X-K: v\" http://a:b@c; echo",
          "sh|-c|curl -su 'bob:***' -H \"X-K: ***\" http://a:***@c; echo"},

@@ -60,6 +60,9 @@ class Reproductions(RigTest):
     def test_etcd_stale_read(self):
         self.reproduce("etcd-stale-read")
 
+    def test_redis_failover_loss(self):
+        self.reproduce("redis-failover-loss")
+
     def test_pg_ssi_summarised(self):
         self.servers("15")
         self.assertIn("transactions committed meanwhile", self.reproduce("pg-ssi-summarised")["witness"])

@@ -1,7 +1,6 @@
-#include "drivers/etcd/etcd_switch.h"
+#include "drivers/local/local_switch.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "drivers/local/local_socket.h"
 
 enum { PAIRS_MOST = 256, BUFFER_BYTES = 16384, BACKLOG = 64 };
 
@@ -31,15 +31,15 @@ struct pair {
     struct flow flows[2];
 };
 
-struct rig_etcd_switch {
+struct rig_local_switch {
     pthread_t thread;
     bool running;
     int wake;
     uint32_t count;
-    int listeners[RIG_ETCD_MEMBERS_MOST];
-    uint16_t ports[RIG_ETCD_MEMBERS_MOST];
-    _Atomic uint16_t routes[RIG_ETCD_MEMBERS_MOST][RIG_ETCD_MEMBERS_MOST];
-    rig_etcd_pid_function *pid_of;
+    int listeners[RIG_LOCAL_SWITCH_MOST];
+    uint16_t ports[RIG_LOCAL_SWITCH_MOST];
+    _Atomic uint16_t routes[RIG_LOCAL_SWITCH_MOST + 1][RIG_LOCAL_SWITCH_MOST];
+    rig_local_child_function *child_of;
     void *context;
     struct pair *pairs[PAIRS_MOST];
     size_t pair_count;
@@ -47,65 +47,12 @@ struct rig_etcd_switch {
 
 /* -- the opener of a connection ------------------------------------------------------------------------------------ */
 
-/* The port of "0100007F:1F90"; 0 when it is no address. */
-static unsigned long port_of(const char *address)
+/* The member that owns the connection; `count` when no member does: it may be a client. */
+static uint32_t find_opener(const struct rig_local_switch *made, const struct sockaddr_in *peer, uint32_t to)
 {
-    const char *colon = strchr(address, ':');
-    return colon == NULL ? 0 : strtoul(colon + 1, NULL, 16);
-}
-
-/* The inode of the socket 127.0.0.1:`port` that is connected to our `own_port`; 0 when there is none. */
-static unsigned long find_inode(uint16_t port, uint16_t own_port)
-{
-    enum { LOCAL = 1, REMOTE = 2, INODE = 9, FIELDS = 10 };
-    char line[256];
-    unsigned long inode = 0;
-    FILE *table = fopen("/proc/net/tcp", "re");
-    if (table == NULL)
-        return 0;
-    while (inode == 0 && fgets(line, sizeof line, table) != NULL) {
-        const char *fields[FIELDS] = {NULL};
-        char *rest = NULL;
-        char *field = strtok_r(line, " ", &rest);
-        size_t count = 0;
-        for (; count < FIELDS && field != NULL; field = strtok_r(NULL, " ", &rest))
-            fields[count++] = field;
-        if (count == FIELDS && port_of(fields[LOCAL]) == port && port_of(fields[REMOTE]) == own_port)
-            inode = strtoul(fields[INODE], NULL, 10);
-    }
-    (void)fclose(table);
-    return inode;
-}
-
-static bool process_holds(pid_t pid, unsigned long inode)
-{
-    char path[64];
-    char wanted[64];
-    bool holds = false;
-    (void)snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
-    (void)snprintf(wanted, sizeof wanted, "socket:[%lu]", inode);
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    while (folder != NULL && !holds && (entry = readdir(folder)) != NULL) {
-        char target[64];
-        const ssize_t length = readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1);
-        if (length > 0) {
-            target[length] = '\0';
-            holds = strcmp(target, wanted) == 0;
-        }
-    }
-    if (folder != NULL)
-        (void)closedir(folder);
-    return holds;
-}
-
-/* The member that owns the connection; `count` when no member does. */
-static uint32_t find_opener(const struct rig_etcd_switch *made, const struct sockaddr_in *peer, uint32_t to)
-{
-    const unsigned long inode = find_inode(ntohs(peer->sin_port), made->ports[to]);
+    const unsigned long inode = rig_local_socket_connected(ntohs(peer->sin_port), made->ports[to]);
     for (uint32_t member = 0; inode != 0 && member < made->count; member++) {
-        const pid_t pid = made->pid_of(made->context, member);
-        if (pid > 0 && process_holds(pid, inode))
+        if (rig_local_socket_is_of(inode, made->child_of(made->context, member)))
             return member;
     }
     return made->count;
@@ -131,7 +78,7 @@ static void set_nonblocking(int fd)
     (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-static void accept_one(struct rig_etcd_switch *made, uint32_t to)
+static void accept_one(struct rig_local_switch *made, uint32_t to)
 {
     struct sockaddr_in peer = {0};
     socklen_t size = sizeof peer;
@@ -139,7 +86,7 @@ static void accept_one(struct rig_etcd_switch *made, uint32_t to)
     if (fd < 0)
         return;
     const uint32_t from = find_opener(made, &peer, to);
-    const uint16_t via = from < made->count ? atomic_load(&made->routes[from][to]) : 0;
+    const uint16_t via = atomic_load(&made->routes[from][to]);
     const int other = via == 0 || made->pair_count == PAIRS_MOST ? -1 : connect_to(via);
     struct pair *pair = other < 0 ? NULL : calloc(1, sizeof *pair);
     if (pair == NULL) {
@@ -155,7 +102,7 @@ static void accept_one(struct rig_etcd_switch *made, uint32_t to)
     made->pairs[made->pair_count++] = pair;
 }
 
-static void close_pair(struct rig_etcd_switch *made, size_t at)
+static void close_pair(struct rig_local_switch *made, size_t at)
 {
     (void)close(made->pairs[at]->ends[0]);
     (void)close(made->pairs[at]->ends[1]);
@@ -192,7 +139,7 @@ static short wanted(const struct pair *pair, int end)
     return (short)((out->start == out->end && !out->ended ? POLLIN : 0) | (in->start < in->end ? POLLOUT : 0));
 }
 
-static void serve_pairs(struct rig_etcd_switch *made, const struct pollfd *polled, size_t count)
+static void serve_pairs(struct rig_local_switch *made, const struct pollfd *polled, size_t count)
 {
     for (size_t at = count; at-- > 0;) {
         struct pair *pair = made->pairs[at];
@@ -213,13 +160,13 @@ static void serve_pairs(struct rig_etcd_switch *made, const struct pollfd *polle
 
 static void *serve(void *argument)
 {
-    struct rig_etcd_switch *made = argument;
-    static const size_t fixed = 1 + RIG_ETCD_MEMBERS_MOST;
-    struct pollfd polled[1 + RIG_ETCD_MEMBERS_MOST + 2 * PAIRS_MOST];
+    struct rig_local_switch *made = argument;
+    static const size_t fixed = 1 + RIG_LOCAL_SWITCH_MOST;
+    struct pollfd polled[1 + RIG_LOCAL_SWITCH_MOST + 2 * PAIRS_MOST];
     for (;;) {
         const size_t pairs = made->pair_count;
         polled[0] = (struct pollfd){.fd = made->wake, .events = POLLIN};
-        for (uint32_t i = 0; i < RIG_ETCD_MEMBERS_MOST; i++)
+        for (uint32_t i = 0; i < RIG_LOCAL_SWITCH_MOST; i++)
             polled[1 + i] = (struct pollfd){.fd = i < made->count ? made->listeners[i] : -1, .events = POLLIN};
         for (size_t i = 0; i < 2 * pairs; i++) {
             const struct pair *pair = made->pairs[i / 2];
@@ -241,7 +188,7 @@ static void *serve(void *argument)
 
 /* -- life ---------------------------------------------------------------------------------------------------------- */
 
-static enum rig_rc listen_for(struct rig_etcd_switch *made, uint32_t member, struct rig_err *err)
+static enum rig_rc listen_for(struct rig_local_switch *made, uint32_t member, struct rig_err *err)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
@@ -254,17 +201,17 @@ static enum rig_rc listen_for(struct rig_etcd_switch *made, uint32_t member, str
     return RIG_OK;
 }
 
-enum rig_rc rig_etcd_switch_new(uint32_t count, rig_etcd_pid_function *pid_of, void *context,
-                                struct rig_etcd_switch **made, uint16_t *announced, struct rig_err *err)
+enum rig_rc rig_local_switch_new(uint32_t count, rig_local_child_function *child_of, void *context,
+                                 struct rig_local_switch **made, uint16_t *announced, struct rig_err *err)
 {
-    RIG_REQUIRE(count <= RIG_ETCD_MEMBERS_MOST);
-    struct rig_etcd_switch *new = calloc(1, sizeof *new);
+    RIG_REQUIRE(count <= RIG_LOCAL_SWITCH_MOST);
+    struct rig_local_switch *new = calloc(1, sizeof *new);
     if (new == NULL)
         return rig_no_memory(err, "the members' switch");
     new->count = count;
-    new->pid_of = pid_of;
+    new->child_of = child_of;
     new->context = context;
-    for (uint32_t i = 0; i < RIG_ETCD_MEMBERS_MOST; i++)
+    for (uint32_t i = 0; i < RIG_LOCAL_SWITCH_MOST; i++)
         new->listeners[i] = -1;
     new->wake = eventfd(0, EFD_CLOEXEC);
     enum rig_rc rc = new->wake < 0 ? rig_fail(err, RIG_E_CLUSTER, "no descriptor: %s", strerror(errno)) : RIG_OK;
@@ -274,7 +221,7 @@ enum rig_rc rig_etcd_switch_new(uint32_t count, rig_etcd_pid_function *pid_of, v
         rc = rig_fail(err, RIG_E_CLUSTER, "no thread for the members' switch");
     new->running = rc == RIG_OK;
     if (rc != RIG_OK) {
-        rig_etcd_switch_free(new);
+        rig_local_switch_free(new);
         return rc;
     }
     memcpy(announced, new->ports, count * sizeof *announced);
@@ -282,13 +229,13 @@ enum rig_rc rig_etcd_switch_new(uint32_t count, rig_etcd_pid_function *pid_of, v
     return RIG_OK;
 }
 
-void rig_etcd_switch_set_route(struct rig_etcd_switch *made, uint32_t from, uint32_t to, uint16_t via)
+void rig_local_switch_set_route(struct rig_local_switch *made, uint32_t from, uint32_t to, uint16_t via)
 {
-    RIG_REQUIRE(from < made->count && to < made->count);
+    RIG_REQUIRE(from <= made->count && to < made->count);
     atomic_store(&made->routes[from][to], via);
 }
 
-void rig_etcd_switch_free(struct rig_etcd_switch *made)
+void rig_local_switch_free(struct rig_local_switch *made)
 {
     const uint64_t one = 1;
     if (made == NULL)

@@ -1,0 +1,297 @@
+#include "drivers/local/command_cluster.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/folder.h"
+#include "base/plural.h"
+#include "drivers/local/command_hooks.h"
+#include "drivers/local/command_launch.h"
+#include "drivers/local/command_watch.h"
+#include "drivers/local/local_machine.h"
+
+/* A node's socket can be `{dir}/.s.PGSQL.12345`. */
+enum { START_TRIES = 4, SOCKET_NAME_BYTES = sizeof "node-16/.s.PGSQL.65535.lock" };
+
+static const int64_t ns_per_ms = 1000000;
+
+/* ---- making the object ---- */
+
+static enum rig_rc take_environment(struct rig_command_cluster *cluster, struct rig_err *err)
+{
+    const struct rig_text_list *given = &cluster->options->environment;
+    cluster->environment = calloc(given->count + 1, sizeof *cluster->environment);
+    if (cluster->environment == NULL)
+        return rig_no_memory(err, "an environment");
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; i < given->count; i++) {
+        char name[128];
+        const char *text = given->at[i], *equals = strchr(text, '=');
+        cluster->environment[i] = text;
+        (void)snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+        for (uint32_t node = 0; rc == RIG_OK && node < cluster->count; node++)
+            rc = rig_local_node_set_variable(&cluster->nodes[node].node, name, equals + 1, err);
+    }
+    return rc;
+}
+
+static void note_peer_port(struct rig_command_cluster *cluster, const char *text)
+{
+    struct rig_command_placeholder found;
+    for (const char *from = text; from != NULL && rig_command_text_next(from, &found); from = found.at + found.length) {
+        const bool is_port = found.word >= RIG_COMMAND_PORT && found.word < RIG_COMMAND_PORT + RIG_COMMAND_PORTS_MOST;
+        const uint32_t port = is_port ? (uint32_t)found.word - RIG_COMMAND_PORT : 0;
+        if (found.node > 0 && port > cluster->peer_port)
+            cluster->peer_port = port;
+    }
+}
+
+/* The port between nodes: the last of those of which they are told. */
+static void find_peer_port(struct rig_command_cluster *cluster)
+{
+    const struct rig_command_options *options = cluster->options;
+    const struct rig_text_list *const lists[] = {&options->command, &options->promote, &options->follow};
+    note_peer_port(cluster, options->prepare);
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        for (size_t j = 0; j < lists[i]->count; j++)
+            note_peer_port(cluster, lists[i]->at[j]);
+    }
+}
+
+enum rig_rc rig_command_cluster_init(struct rig_command_cluster *cluster, const char *driver,
+                                     const struct rig_run_env *env, const struct rig_command_options *options,
+                                     struct rig_err *err)
+{
+    *cluster = (struct rig_command_cluster){.primary = RIG_NODES_MOST};
+    if (options->command.count == 0)
+        return RIG_OK;
+    cluster->options = options;
+    cluster->kind = (struct rig_local_kind){.name = driver,
+                                            .node_prefix = "node",
+                                            .product = "the server",
+                                            .socket_name_bytes = SOCKET_NAME_BYTES,
+                                            .fast_signal = rig_command_stop_signal(options)};
+    rig_local_site_init(&cluster->site, &cluster->kind, env);
+    cluster->count = (uint32_t)options->nodes;
+    for (uint32_t i = 0; i < cluster->count; i++)
+        rig_local_node_init(&cluster->nodes[i].node, &cluster->site, i);
+    RIG_INVARIANT(pthread_mutex_init(&cluster->lock, NULL) == 0);
+    cluster->has_lock = true;
+    find_peer_port(cluster);
+    cluster->has_ready =
+        options->ready_log != NULL && regcomp(&cluster->ready, options->ready_log, REG_EXTENDED | REG_NOSUB) == 0;
+    return take_environment(cluster, err);
+}
+
+void rig_command_cluster_done(struct rig_command_cluster *cluster)
+{
+    if (!cluster->has_lock)
+        return;
+    rig_command_cluster_stop(cluster);
+    for (uint32_t i = 0; i < cluster->count; i++)
+        rig_local_node_done(&cluster->nodes[i].node);
+    if (cluster->has_ready)
+        regfree(&cluster->ready);
+    free(cluster->environment);
+    (void)pthread_mutex_destroy(&cluster->lock);
+    *cluster = (struct rig_command_cluster){.has_lock = false};
+}
+
+/* ---- folders and ports ---- */
+
+static enum rig_rc make_folders(struct rig_command_cluster *cluster, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+        struct rig_command_node *of = &cluster->nodes[i];
+        char name[RIG_LOCAL_NAME_BYTES + sizeof "/data"];
+        (void)snprintf(name, sizeof name, "%s/data", of->node.name);
+        rig_local_path(&cluster->site, name, of->data);
+        (void)snprintf(name, sizeof name, "%s/log", of->node.name);
+        rig_local_path(&cluster->site, name, of->log);
+        rc = rig_local_make_folder(&cluster->site, of->node.data, err);
+        if (rc == RIG_OK)
+            rc = rig_local_make_folder(&cluster->site, of->data, err);
+        if (rc == RIG_OK)
+            rc = rig_local_write(&cluster->site, of->log, O_CREAT | O_EXCL, "", err);
+    }
+    return rc;
+}
+
+static enum rig_rc find_ports(struct rig_command_cluster *cluster, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+        struct rig_command_node *of = &cluster->nodes[i];
+        rc = rig_local_free_ports(of->ports, RIG_COMMAND_PORTS_MOST, err);
+        of->announced = of->ports[cluster->peer_port];
+        of->client = of->ports[0];
+        if (rc == RIG_OK && cluster->site.env->core->routed())
+            rc = cluster->site.env->core->route("client", of->node.name, "127.0.0.1", of->ports[0], &of->client, err);
+    }
+    return rc;
+}
+
+static const struct rig_child *node_server(void *context, uint32_t node)
+{
+    const struct rig_command_cluster *cluster = context;
+    return &cluster->nodes[node].node.server;
+}
+
+/* With faults of the network: every pair of nodes gets its route, and the switch chooses among them. */
+static enum rig_rc make_switch(struct rig_command_cluster *cluster, struct rig_err *err)
+{
+    const struct rig_core *core = cluster->site.env->core;
+    uint16_t announced[RIG_NODES_MOST];
+    if (!core->routed() || cluster->count < 2)
+        return RIG_OK;
+    enum rig_rc rc = rig_local_switch_new(cluster->count, node_server, cluster, &cluster->peers, announced, err);
+    for (uint32_t to = 0; rc == RIG_OK && to < cluster->count; to++) {
+        struct rig_command_node *target = &cluster->nodes[to];
+        target->announced = announced[to];
+        for (uint32_t from = 0; rc == RIG_OK && from < cluster->count; from++) {
+            uint16_t via = 0;
+            if (from == to)
+                via = target->ports[cluster->peer_port]; /* a node may call itself by the port that all others use */
+            else
+                rc = core->route(cluster->nodes[from].node.name, target->node.name, "127.0.0.1",
+                                 target->ports[cluster->peer_port], &via, err);
+            if (rc == RIG_OK)
+                rig_local_switch_set_route(cluster->peers, from, to, via);
+        }
+        if (cluster->peer_port == 0) /* clients that nodes have told of each other */
+            rig_local_switch_set_route(cluster->peers, cluster->count, to, target->client);
+    }
+    return rc;
+}
+
+/* ---- all nodes ---- */
+
+static enum rig_rc start_all(struct rig_command_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
+{
+    enum rig_rc rc = find_ports(cluster, err);
+    if (rc == RIG_OK)
+        rc = make_switch(cluster, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++)
+        rc = rig_command_prepare(cluster, i, deadline_ns, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++)
+        rc = rig_command_launch(cluster, i, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+        rc = rig_command_await(cluster, i, false, deadline_ns, err);
+        cluster->nodes[i].wanted = rc == RIG_OK;
+    }
+    return rc;
+}
+
+/* Undoes make_folders() and start_all() except the logs. */
+static void end_all(struct rig_command_cluster *cluster)
+{
+    for (uint32_t i = 0; i < cluster->count; i++) {
+        struct rig_command_node *of = &cluster->nodes[i];
+        struct rig_err err = {0};
+        of->wanted = false;
+        if (rig_local_node_stop(&of->node, RIG_NODE_KILL, 0, &err) != RIG_OK)
+            cluster->site.env->core->log(1, cluster->kind.name, "%s", err.text);
+        rig_command_keep_log(cluster, i);
+        if (of->node.data[0] != '\0')
+            rig_folder_remove(of->node.data);
+    }
+    rig_local_switch_free(cluster->peers);
+    cluster->peers = NULL;
+}
+
+static enum rig_rc open_site(struct rig_command_cluster *cluster, struct rig_err *err)
+{
+    const enum rig_rc rc = rig_local_site_open(&cluster->site, cluster->options->run_as, err);
+    if (rc == RIG_OK && !rig_command_text_is_plain(cluster->site.folder))
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "%s: a shell would interpret characters of this path: set TMPDIR to a folder without them",
+                        cluster->site.folder);
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++)
+        rig_local_node_init(&cluster->nodes[i].node, &cluster->site, i);
+    return rc;
+}
+
+enum rig_rc rig_command_cluster_start(struct rig_command_cluster *cluster, struct rig_err *err)
+{
+    const struct rig_core *core = cluster->site.env->core;
+    const int64_t start_ns = core->now_ns();
+    const int64_t deadline_ns = start_ns + cluster->options->start_timeout_ns;
+    enum rig_rc rc = open_site(cluster, err);
+    for (int tries = 1; rc == RIG_OK; tries++) {
+        struct rig_err attempt = {0};
+        rc = make_folders(cluster, &attempt);
+        if (rc == RIG_OK)
+            rc = start_all(cluster, deadline_ns, &attempt);
+        if (rc == RIG_OK)
+            break;
+        end_all(cluster);
+        if (tries == START_TRIES || core->now_ns() > deadline_ns || !rig_local_port_was_taken(&attempt))
+            return rig_fail(err, rc, "%s", attempt.text);
+        rc = RIG_OK;
+    }
+    if (rc == RIG_OK)
+        rc = rig_command_watch_start(cluster, err);
+    if (rc == RIG_OK)
+        core->log(2, cluster->kind.name, "started %u node%s by `%s` in %s, %lld ms", cluster->count,
+                  rig_plural(cluster->count), cluster->options->command.at[0], cluster->site.folder,
+                  (long long)((core->now_ns() - start_ns) / ns_per_ms));
+    return rc;
+}
+
+void rig_command_cluster_stop(struct rig_command_cluster *cluster)
+{
+    rig_command_cluster_kill_now(cluster); /* a start that the watcher waits for ends, too */
+    rig_command_watch_end(cluster);
+    end_all(cluster);
+    rig_local_site_close(&cluster->site);
+}
+
+void rig_command_cluster_kill_now(struct rig_command_cluster *cluster)
+{
+    atomic_store(&cluster->ending, true);
+    for (uint32_t i = 0; i < cluster->count; i++)
+        rig_local_node_kill_now(&cluster->nodes[i].node);
+}
+
+/* ---- single nodes ---- */
+
+enum rig_rc rig_command_cluster_stop_node(struct rig_command_cluster *cluster, uint32_t node, enum rig_node_end how,
+                                          struct rig_err *err)
+{
+    struct rig_command_node *of = &cluster->nodes[node];
+    (void)pthread_mutex_lock(&cluster->lock);
+    rig_command_watch_look(cluster, node, false);
+    of->wanted = false;
+    const enum rig_rc rc = rig_local_node_stop(&of->node, how, cluster->options->stop_timeout_ns, err);
+    (void)pthread_mutex_unlock(&cluster->lock);
+    return rc;
+}
+
+enum rig_rc rig_command_cluster_start_down(struct rig_command_cluster *cluster, uint32_t node, bool always,
+                                           struct rig_err *err)
+{
+    struct rig_command_node *of = &cluster->nodes[node];
+    const int64_t deadline_ns = cluster->site.env->core->now_ns() + cluster->options->start_timeout_ns;
+    if (rig_local_node_runs(&of->node))
+        return RIG_OK;
+    enum rig_rc rc = rig_local_node_stop(&of->node, RIG_NODE_KILL, 0, err); /* its remaining processes */
+    if (rc == RIG_OK)
+        rc = rig_command_launch(cluster, node, err);
+    if (rc == RIG_OK)
+        rc = rig_command_await(cluster, node, always, deadline_ns, err);
+    of->wanted = rc == RIG_OK;
+    return rc;
+}
+
+enum rig_rc rig_command_cluster_start_node(struct rig_command_cluster *cluster, uint32_t node, struct rig_err *err)
+{
+    (void)pthread_mutex_lock(&cluster->lock);
+    rig_command_watch_look(cluster, node, false);
+    const enum rig_rc rc = rig_command_cluster_start_down(cluster, node, true, err);
+    (void)pthread_mutex_unlock(&cluster->lock);
+    return rc;
+}

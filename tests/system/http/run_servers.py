@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Servers of any command: Redis, PostgreSQL, etcd and H2 as nodes that a plan starts, their faults, roles and crashes."""
+
+import glob
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
+import rig_command
+
+CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
+H2 = pathlib.Path("/usr/share/java/h2.jar")
+
+REDIS = """
+name: redis
+workload: {{type: list-append, duration: {duration}, keys: {{active: 5}}}}
+clients: {{count: 4}}
+database:
+  driver: exec
+  command: [{client}, "{{node}}:{{port}}"]
+  cluster:
+    local:
+      command: {command}
+      ready: {{log: "Ready to accept"}}
+nemesis: {faults}
+check: {check}
+report: [text, json, html, junit]
+"""
+SERVER = "redis-server --port {port} --dir {data} --appendonly yes --appendfsync always --save '' --logfile {log}"
+# The server is killed from within, as by a bug of its own, half a second after it answers for the first time.
+DOOMED = ("[sh, -c, \"if [ ! -e {dir}/once ]; then touch {dir}/once; (sleep 1.5; kill -ABRT $$$$; sleep 1; kill -KILL $$$$) & fi; "
+          f"exec {SERVER}\"]")
+
+ETCD = """
+name: etcd
+workload: {{type: list-append, duration: 4s, keys: {{active: 5}}}}
+clients: {{count: 4}}
+database:
+  driver: http
+  dialect: etcd
+  cluster:
+    local:
+      nodes: 3
+      command: etcd --name {{node}} --data-dir {{data}}/etcd --listen-client-urls http://127.0.0.1:{{port}}
+        --advertise-client-urls http://127.0.0.1:{{port}} --listen-peer-urls http://127.0.0.1:{{port2}}
+        --initial-advertise-peer-urls http://127.0.0.1:{{announced}}
+        --initial-cluster node-1=http://127.0.0.1:{{port2:1}},node-2=http://127.0.0.1:{{port2:2}},node-3=http://127.0.0.1:{{port2:3}}
+        --initial-cluster-token {{node:1}} --logger zap
+      ready: {{log: "serving (insecure )?client (traffic|requests)"}}
+nemesis: {faults}
+check: {{levels: [strict-serializable], minimum: {{answering: 0%}}}}
+report: [text, json]
+"""
+
+# A program that leaves a listener of its own on the port, outside of the node, and does nothing.
+STRANGER = """
+import os, socket, sys, time
+if os.fork() == 0:
+    os.setsid()
+    listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+    for fd in range(64):
+        if fd != listener.fileno():
+            try: os.close(fd)
+            except OSError: pass
+    time.sleep(8)
+    os._exit(0)
+time.sleep(100)
+"""
+
+
+# Debian's Python, which has Debian's modules.
+SYSTEM_PYTHON = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+
+
+def needs(*programs):
+    missing = [program for program in programs if shutil.which(program) is None]
+    return unittest.skipIf(missing, f"{', '.join(missing)} is not installed")
+
+
+class Servers(rig_command.RigTest):
+    def redis(self, status, faults="[]", command=SERVER, duration="5s", check="{levels: [serializable], minimum: {answering: 0%}}", settings=()):
+        plan = self.plan(REDIS.format(client=CONFIGS / "servers" / "redis_lists.py", command=command, duration=duration, faults=faults, check=check))
+        arguments = [text for setting in settings for text in ("--set", setting)]
+        done = self.status(status, self.rig("run", plan, "-o", "run", *arguments, timeout=120))
+        self.work_folder_is_empty()
+        return done, self.results("run")
+
+    @needs("redis-server")
+    def test_faults_of_processes_and_disks(self):
+        faults = ("[{fault: kill, at: [300ms], for: 100ms}, {fault: pause, at: [1s], for: 200ms}, {fault: power, at: [1500ms], for: 400ms},"
+                  " {fault: disk-full, at: [2500ms], for: 200ms}, {fault: restart, at: [3500ms]}]")
+        done, results = self.redis(0, faults, duration="4500ms")
+        self.assertEqual([fault["fault"] for fault in results["faults"]], ["kill", "pause", "power", "disk-full", "restart"])
+        self.assertTrue(all(fault["took_effect"] and fault["healed"] for fault in results["faults"]), repr(done))
+        for crash in results.get("server_crashes", []):  # Redis ends when its log cannot grow: the fault accounts for that
+            self.assertEqual((crash["fault"], crash["fails"]), ("disk-full", False), crash)
+        self.assertIn("Ready to accept", (self.folder / "run" / "node-1-server.log").read_text())
+
+    @needs("redis-server")
+    def test_a_disk_that_lies_loses_transactions(self):
+        _, results = self.redis(1, "[{fault: fsync, mode: lie, at: [500ms], for: 1s}]", duration="2s")
+        self.assertIn("lost-append", results["anomalies"])
+
+    @needs("redis-server")
+    def test_the_clients_network(self):
+        faults = "[{fault: delay, at: [300ms], for: 300ms}, {fault: reset, at: [1s], for: 200ms}, {fault: partition, at: [1500ms], for: 300ms}]"
+        done, results = self.redis(0, faults, duration="2500ms")
+        self.assertTrue(all(fault["took_effect"] and fault["healed"] for fault in results["faults"]), repr(done))
+        self.assertGreater(results["history"]["fail"] + results["history"]["info"], 0)
+
+    @needs("redis-server")
+    def test_a_crash_fails_the_run(self):
+        done, results = self.redis(1, command=DOOMED, duration="3s")
+        crash = results["server_crashes"][0]
+        self.assertEqual((crash["node"], crash["fails"], len(results["server_crashes"])), ("node-1", True, 1))
+        self.assertIn(crash["signal"], (6, 9))
+        self.assertIn("redis", crash["log"].lower())
+        self.assertIs(results["valid"], False)
+        self.assertIn("a server crashed: node-1 was killed by signal", " ".join(done.out.split()))
+        self.assertIn("server-crash", (self.folder / "run" / "junit.xml").read_text())
+        self.assertIn("node-1 was started again", (self.folder / "run" / "rig.log").read_text())
+        self.assertGreater(results["history"]["ok"], 100)
+        again = self.status(1, self.rig("report", self.folder / "run"))
+        self.assertIn("Server crashes", again.out)
+
+    @needs("redis-server")
+    def test_a_crash_can_be_reported_only(self):
+        _, results = self.redis(0, command=DOOMED, duration="3s", settings=("check.server-crash=report",))
+        self.assertEqual([crash["fails"] for crash in results["server_crashes"]], [False])
+
+    @needs("redis-server", "redis-cli")
+    def test_a_failover_of_redis_loses_transactions(self):
+        done = self.rig("run", CONFIGS / "redis-failover.yaml", "--set", "workload.duration=8s", "-o", "run", timeout=120)
+        self.status(1, done)
+        self.work_folder_is_empty()
+        results = self.results("run")
+        self.assertTrue({"lost-append", "incompatible-order"} & results["anomalies"].keys(), results["anomalies"].keys())
+        self.assertTrue(all(fault["took_effect"] and fault["healed"] for fault in results["faults"]), repr(done))
+        self.assertNotIn("server_crashes", results)
+
+    @needs("etcd")
+    def test_etcd_by_http(self):
+        plan = self.plan(ETCD.format(faults="[{fault: kill, target: one, at: [1s], for: 500ms}, {fault: partition, target: one, between: nodes, at: [2s], for: 700ms}]"))
+        done = self.status(0, self.rig("run", plan, "-o", "run", timeout=120))
+        self.work_folder_is_empty()
+        results = self.results("run")
+        self.assertTrue(all(fault["took_effect"] and fault["healed"] for fault in results["faults"]), repr(done))
+        self.assertEqual(results["levels"]["strict-serializable"], "held", repr(done))
+
+    def test_postgresql_by_a_program(self):
+        if not glob.glob("/usr/lib/postgresql/*/bin/initdb") or subprocess.run(["/usr/bin/python3", "-c", "import psycopg2"], capture_output=True).returncode != 0:
+            self.skipTest("PostgreSQL or psycopg2 is not installed")
+        done = self.rig("run", CONFIGS / "pg-command.yaml", "--set", "workload.duration=6s", "--set", "nemesis.faults.0.after=1s", "--set", "nemesis.faults.1.after=3s", "--set", "nemesis.faults.1.for=1s",
+                        "-o", "run", env=SYSTEM_PYTHON, timeout=120)
+        self.status(0, done)
+        self.work_folder_is_empty()
+        results = self.results("run")
+        self.assertEqual([fault["fault"] for fault in results["faults"]], ["kill", "power"])
+        self.assertTrue(all(fault["took_effect"] and fault["healed"] for fault in results["faults"]), repr(done))
+        self.assertEqual(results["levels"]["serializable"], "held", repr(done))
+
+    @unittest.skipUnless(H2.exists() and shutil.which("java"), "H2 or java is not installed")
+    def test_h2_starts_and_is_killed(self):
+        """No client speaks its protocol here: what counts is that the node is found ready, ends and starts again."""
+        client = self.folder / "client.py"
+        client.write_text("import json, socket, sys\njson.loads(sys.stdin.readline())\nsocket.create_connection(('127.0.0.1', int(sys.argv[1])))\n"
+                          "print('{\"ready\": true}', flush=True)\nfor line in sys.stdin:\n"
+                          "    print(json.dumps({'txn': json.loads(line)['txn'], 'outcome': 'fail', 'error': 'none'}), flush=True)\n")
+        plan = REDIS.format(client=f"python3, {client}", duration="2s", faults="[{fault: kill, at: [500ms], for: 100ms}]", check="{levels: [serializable]}",
+                            command=f"java -cp {H2} org.h2.tools.Server -tcp -tcpPort {{port}} -baseDir {{data}} -ifNotExists")
+        plan = plan.replace('{node}:{port}', '{port}').replace('log: "Ready to accept"', "port: true")
+        done = self.status(2, self.rig("run", self.plan(plan), "-o", "run", timeout=120))
+        self.assertTrue(all(fault["took_effect"] and fault["healed"] for fault in self.results("run")["faults"]), repr(done))
+        self.assertIn("TCP server running", (self.folder / "run" / "node-1.log").read_text())
+
+    def test_a_listener_of_another_program_does_not_count(self):
+        program = self.folder / "stranger.py"
+        program.write_text(STRANGER)
+        plan = REDIS.format(client="python3", duration="1s", faults="[]", check="{levels: [serializable]}", command=f"python3 {program} {{port}}")
+        plan = plan.replace('log: "Ready to accept"', "port: true").replace("ready:", "restart: true\n      start-timeout: 3s\n      ready:")
+        done = self.status(3, self.rig("run", self.plan(plan), "-o", "run", timeout=60))
+        self.assertIn("another program listens on its port", done.err + done.out)
+
+    def test_a_server_that_does_not_start(self):
+        plan = REDIS.format(client="python3", duration="1s", faults="[]", check="{levels: [serializable]}",
+                            command='[sh, -c, "echo no such luck; exit 7"]')
+        done = self.status(3, self.rig("run", self.plan(plan), "-o", "run", timeout=60))
+        self.assertIn("node-1 ended while starting", done.err + done.out)
+        self.assertIn("no such luck", done.err + done.out)
+
+    def test_bad_plans_name_the_place(self):
+        good = REDIS.format(client="python3", duration="1s", faults="[]", check="{levels: [serializable]}", command="sleep 1")
+        for number, (old, new, expected) in enumerate((
+            ("sleep 1", "sleep {prot}", "there is no placeholder {prot}; did you mean {port}?"),
+            ("sleep 1", "sleep {port:2}", "nodes are numbered from 1 to 1"),
+            ("{node}:{port}", "{port:3}", "nodes are numbered from 1 to 1"),
+            ('"Ready to accept"', '"("', "is not a regular expression"),
+            ("command: sleep 1", "nodes: 2", "give their command as `cluster.local.command`"),
+            ("command: sleep 1", "command: sleep 1\n      promote: [true]", "without `cluster.local.roles`"),
+            ("nemesis: []", "nemesis: [{fault: promote, after: 1s}]", "this plan's cluster cannot make another node the primary"),
+            ("{node}:{port}", "{dir}/socket", None),
+        )):
+            with self.subTest(new=new):
+                plan = good.replace(old, new)
+                if expected is None:
+                    plan, expected = plan.replace("nemesis: []", "nemesis: [{fault: delay, after: 1s}]"), "connections do not take rig's proxy"
+                done = self.status(64, self.rig("run", self.plan(plan), "-o", f"run{number}"))
+                self.assertIn(expected, " ".join(done.err.split()))
+
+
+rig_command.main()
