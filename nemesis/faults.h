@@ -26,6 +26,7 @@
     X(fsync)                                                                                                           \
     X(power)                                                                                                           \
     X(disk_full)                                                                                                       \
+    X(corrupt_files)                                                                                                   \
     X(clock)                                                                                                           \
     X(jitter)                                                                                                          \
     X(stutter)                                                                                                         \

@@ -52,6 +52,7 @@ FAULTS = {
     "fsync": ("mode: slow", r"\d+ calls? (was|were) slowed down"),
     "power": ("", r"pg-1: its power failed: \d+ writes? and \d+ removals? of files undone"),
     "disk-full": ("", r"pg-1: \d+ writes? (was|were) refused"),
+    "corrupt-files": ("files: [global/pg_control], flips: 3000", r"pg-1: 3000 bits of global/pg_control flipped, at byte .*; pg-1 refuses to start on them; they got their old content back"),
     "clock": ("jump: 1h", r"\d+ readings"),
     "jitter": ("calls: [semaphore, commit]", r"pg-1: calls are delayed; pg-1: \d+ calls? (was|were) delayed \((\d+ semaphore, )?\d+ commit"),
     "stutter": ("", r"\d+ session processes of 1 node.*: brief stops.*; \d+ stops?, \d+\.\d{3} s in all"),
