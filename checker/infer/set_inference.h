@@ -7,7 +7,7 @@
  * themselves: each element is an item of its own with one version after its initial state (infer/sets.h), so that its
  * versions have a known order, and there are no ww edges.
  *
- * The edges of a key with many reads go through relays (infer/set_chains.h). Its time is linear in the elements
+ * The edges of a key with many reads go through relays (set_inference.c). Their time is linear in the elements
  * that reads show, its space in reads and elements. Reads that do not fit the chain, and those of other keys, take time
  * and 8 bytes an edge for each element that they show or miss.
  */

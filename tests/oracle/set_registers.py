@@ -10,7 +10,7 @@ of the registers are one after the other and those of the elements are not: ther
 monotonic snapshot read, where one read of a set has one snapshot, either may: levels_by_definition.py decides that one.
 
 --long draws histories with many reads of one key, most of them right, whose edges go through relays
-(checker/infer/set_chains.h).
+(checker/infer/set_inference.h).
 
 A disagreement is printed as JSON lines, and the exit status is 1.
 """

@@ -10,7 +10,62 @@
 #ifndef RIG_CHECKER_JUDGE_SHARED_PART_PLAN_H
 #define RIG_CHECKER_JUDGE_SHARED_PART_PLAN_H
 
-#include "checker/judge/shared/part_census.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "history/source/source.h"
+
+/*
+ * A process notes of its part of a record, before several of them judge it, the first and the last use of each key, how
+ * many transactions each block has, and the events of faults.
+ *
+ * A part is some blocks of the record, or of several records that are merged (rig_source_blocks()). Uses are numbers of
+ * transactions complete before (the first) or after (the last) the block, counted from the beginning of the part.
+ *
+ * Space: 16 bytes a key, and 12 to 24 for the look-up; 8 a process of several ranks. Time: one look-up for each key of
+ * a block. Threads: one.
+ */
+
+struct rig_key_life {
+    int64_t key;
+    uint32_t first, last;
+};
+
+/* A rank of a run over several. */
+struct rig_rank_sums {
+    uint64_t txn_count; /* complete ones up to the part's end, or after it */
+    int64_t error_ns;   /* as in struct rig_rank_fact */
+};
+
+RIG_VEC(struct rig_key_life, rig_key_lives)
+RIG_VEC(struct rig_rank_sums, rig_rank_sums_vec)
+RIG_VEC(uint32_t, rig_block_counts)
+
+struct rig_part_census {
+    struct rig_key_lives lives;
+    struct rig_table places; /* key -> in `lives` */
+    struct rig_block_counts blocks;
+    struct rig_fault_event_vec faults;
+    struct rig_arena texts;
+    struct rig_rank_sums_vec ranks; /* by their numbers; of a single record: none */
+    struct rig_rank_processes processes;
+    uint64_t txn_count;
+    uint64_t open_count;           /* at the end of the part */
+    uint64_t start_mark, end_mark; /* rig_source_marks() */
+    const char *odd;               /* why the record cannot be shared (static text); NULL: it can */
+};
+
+void rig_part_census_init(struct rig_part_census *census);
+void rig_part_census_done(struct rig_part_census *census);
+/* Notes the blocks of the source from `begin` to `end`, which is the size of the files in the last part. RIG_E_LIMIT,
+ * and the source's errors. */
+enum rig_rc rig_part_census_take(struct rig_part_census *census, struct rig_source *source, size_t begin, size_t end,
+                                 struct rig_err *err);
+
+/* For another process of the same build. False when memory runs out, or the bytes are none. */
+bool rig_part_census_put(const struct rig_part_census *census, struct rig_buf *bytes);
+bool rig_part_census_get(struct rig_part_census *census, const char *bytes, size_t size);
 
 enum { RIG_PARTS_MOST = 64 };
 

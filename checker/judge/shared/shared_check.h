@@ -6,7 +6,7 @@
  * (stream/stream_part.h), and what they add up to is the verdict. Where a part finds anything, or the record cannot be
  * divided, one process has to check all of it, so that counts and witnesses are always the same.
  *
- * In turn: each process notes the keys of its part (part_census.h); the leader plans from where each reads
+ * In turn: each process notes the keys of its part, and the leader plans from where each reads
  * (part_plan.h); each judges its part; the leader compares what the two sides say of each border.
  *
  * For records of lists with keys that are numbers, without certificates.

@@ -9,11 +9,284 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/clock.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "checker/model/object_words.h"
+#include "checker/prove/object_order_search.h"
 #include "checker/prove/replay_object.h"
-#include "checker/prove/witness/verify_object.h"
 #include "checker/prove/witness/verify_type.h"
+#include "history/types/object_kinds.h"
+
+/*
+ * The verifier of objects (verify_type.h): proves again that a prefix of the operations on one object has no order, and
+ * that elements were lost, given twice or never added. It shares no code with the search (objects/): the orders are
+ * searched anew (object_order_search.h), and nothing follows the events of the history.
+ *
+ * A history that was checked in windows has forgotten what completed before some position, and of a long one no search
+ * may explore all orders. The witness then has the configurations that were possible at a position, as the search found
+ * them, and the proof begins with these.
+ *
+ * Time: at most MOST_SECONDS; a witness whose proof takes longer does not count.
+ */
+
+/* The verifier of objects (verify_type.h), and its use of the search for an order. */
+
+const char rig_verify_spent[] = "could not be proved within the time for a proof";
+
+/* Proves that the units have no order. Gives what the proof lacks, `has_order` where they have one; NULL: nothing. */
+static const char *verify_units(const struct rig_proof *proof, struct rig_order_units *units, uint32_t group_count,
+                                const struct rig_search_from *from, const char *has_order)
+{
+    RIG_REQUIRE(rig_workload_is_object(proof->history->workload));
+    enum { MOST_SECONDS = 20, MOST_WORDS = 1 << 26 };
+    const struct rig_order_search question = {.history = proof->history,
+                                              .units = units,
+                                              .group_count = group_count,
+                                              .from = from,
+                                              .initial = rig_facts_initial(&proof->raw),
+                                              .most_steps = UINT64_MAX,
+                                              .most_words = MOST_WORDS,
+                                              .deadline_ns = rig_clock_now_ns() + MOST_SECONDS * RIG_NS_PER_S};
+    switch (rig_search_order(&question)) {
+    case RIG_SEARCH_NO_ORDER:
+        return NULL;
+    case RIG_SEARCH_ORDER:
+        return has_order;
+    case RIG_SEARCH_SPENT:
+        return rig_verify_spent;
+    case RIG_SEARCH_NO_MEMORY:
+        break;
+    }
+    return "could not be proved in the memory there is";
+}
+
+/* ---- a prefix of the operations on an object ---- */
+
+static bool finds_unknown(const struct rig_txn_op *op)
+{
+    return rig_object_takes(op->kind) && op->read_state == RIG_READ_UNKNOWN;
+}
+
+/* Leaving out all operations on a value, and takes that found nothing, turns a legal sequence of operations on a queue
+ * or a stack into a legal one. A take of unknown result may have taken any value. */
+static bool counts(const struct rig_witness *w, uint32_t txn, const struct rig_txn_op *op)
+{
+    RIG_REQUIRE(w->blocked != NULL);
+    bool named = false;
+    if (w->blocked->value_count == 0 || finds_unknown(op))
+        return true;
+    for (uint32_t i = 0; i < w->blocked->value_count; i++)
+        named |= op->value == w->blocked->values[i];
+    if (!rig_op_reads(op->kind) || op->read_state == RIG_READ_SEEN)
+        return named;
+    named = false;
+    for (uint32_t i = 0; i < w->txn_count; i++)
+        named |= w->txns[i] == txn;
+    return named;
+}
+
+/* Values that may have been added, which a drain of unknown outcome may have taken. */
+static uint32_t count_additions(const struct rig_history *history, const struct rig_witness *w)
+{
+    RIG_REQUIRE(w->key < history->key_count);
+    uint32_t additions = 0;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
+        for (; op < end && history->txns[txn].outcome != RIG_OUTCOME_FAIL; op++)
+            additions += op->key == w->key && !rig_op_reads(op->kind) && counts(w, txn, op);
+    }
+    return additions;
+}
+
+/* Adds the operations of a transaction on the key that belong to the prefix up to position `last`, without those that
+ * completed before the proof begins. */
+static bool add_txn(const struct rig_history *history, const struct rig_witness *w, uint32_t txn, uint32_t last,
+                    struct rig_order_units *units)
+{
+    RIG_REQUIRE(txn < history->txn_count && w->blocked != NULL);
+    const struct rig_txn *t = &history->txns[txn];
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    const uint32_t count = rig_txn_op_count(history, txn), end = rig_txn_end(history, txn);
+    const struct rig_blocked_from *from = w->blocked->from;
+    if (count == 0 || ops->key != w->key || t->outcome == RIG_OUTCOME_FAIL || t->invoke_at > last ||
+        (from != NULL && end <= from->position))
+        return true;
+    const uint32_t each = rig_replay_object_is_drain(history, txn) ? 1 : count;
+    const bool open_drain = rig_object_is_open_drain((enum rig_outcome)t->outcome, ops, count);
+    const uint32_t most = open_drain ? count_additions(history, w) : count;
+    for (uint32_t i = 0; i < most; i += each) {
+        const uint32_t at = open_drain ? 0 : i;
+        const uint32_t until = w->blocked->value_count > 0 && finds_unknown(ops + at) ? RIG_POSITION_NONE : end;
+        const struct rig_order_unit unit = {.first_op = t->first_op + at,
+                                            .end_op = t->first_op + at + each,
+                                            .begin = t->invoke_at,
+                                            .end = until,
+                                            .certain = until <= last};
+        RIG_INVARIANT(unit.end_op <= history->txns[txn + 1].first_op);
+        if (counts(w, txn, ops + at) && !rig_order_units_add(units, unit))
+            return false;
+    }
+    return true;
+}
+
+/* The prefix ends with the completion of the blocked operation. */
+static const char *check_prefix(const struct rig_proof *proof, const struct rig_witness *w)
+{
+    const struct rig_history *history = proof->history;
+    const uint32_t txn = w->txns[0], last = rig_txn_end(history, txn);
+    const struct rig_blocked_from *from = w->blocked == NULL ? NULL : w->blocked->from;
+    const bool is_row = rig_replay_object_has_row(history->workload);
+    struct rig_order_units units = {0};
+    bool fits = true;
+    if (w->blocked == NULL)
+        return "is in an anomaly that objects do not have";
+    if (last == RIG_POSITION_NONE || rig_txn_op_count(history, txn) == 0 || rig_txn_ops(history, txn)->key != w->key ||
+        history->txns[txn].invoke_at == RIG_POSITION_NONE)
+        return "is no operation on the object that completed";
+    if (w->blocked->value_count > 0 && !is_row)
+        return "is on an object whose values cannot be left out";
+    if (from != NULL && is_row)
+        return "is on an object that windows carry nothing over of";
+    for (uint32_t i = 0; fits && i < history->txn_count; i++)
+        fits = add_txn(history, w, i, last, &units);
+    const struct rig_search_from begin =
+        from == NULL ? (struct rig_search_from){0}
+                     : (struct rig_search_from){from->count, from->states, from->sizes, from->first, from->used};
+    const char *lacks = fits ? verify_units(proof, &units, 1, from == NULL ? NULL : &begin, "can take effect")
+                             : "could not be proved in the memory there is";
+    rig_order_units_done(&units);
+    return lacks;
+}
+
+/* ---- the type's functions ---- */
+
+static bool prove_committed(struct rig_proof *proof)
+{
+    for (uint32_t txn = 0; txn < proof->history->txn_count; txn++)
+        proof->committed[txn] = proof->history->txns[txn].outcome == RIG_OUTCOME_OK;
+    return true;
+}
+
+static const char *check_step(const struct rig_proof *proof, const struct rig_step *step)
+{
+    (void)proof, (void)step;
+    return "is in a step between operations on objects, which have none";
+}
+
+/* ---- elements that were lost, given twice or never added ---- */
+
+struct element {
+    uint64_t additions, takes; /* that may have happened; that did */
+    uint64_t kept;             /* additions acknowledged before `nothing` began */
+};
+
+RIG_VEC(struct element, element_vec)
+
+/* The elements of a key, by their values. */
+struct elements {
+    const struct rig_history *history;
+    uint32_t key, nothing; /* a take that found nothing, or UINT32_MAX */
+    struct rig_table of_value;
+    struct element_vec at;
+    uint64_t unknown;    /* takes of unknown result that began before the end of `nothing` */
+    bool has_open_drain; /* that began before the end of `nothing` */
+};
+
+static struct element *element_of(struct elements *e, int64_t value)
+{
+    uint32_t *place = rig_table_put(&e->of_value, (uint64_t)value);
+    if (place == NULL || (*place == RIG_TABLE_NONE && !element_vec_add(&e->at, (struct element){0})))
+        return NULL;
+    *place = *place == RIG_TABLE_NONE ? (uint32_t)(e->at.count - 1) : *place;
+    RIG_INVARIANT(*place < e->at.count);
+    return &e->at.at[*place];
+}
+
+static bool count_operation(struct elements *e, uint32_t txn, const struct rig_txn_op *op)
+{
+    RIG_REQUIRE(op->key == e->key && e->history->txns[txn].outcome != RIG_OUTCOME_FAIL);
+    const struct rig_history *history = e->history;
+    const bool takes = rig_op_reads(op->kind), is_ok = history->txns[txn].outcome == RIG_OUTCOME_OK;
+    const bool gives = takes && is_ok && op->read_state != RIG_READ_UNKNOWN;
+    /* One that began after `nothing` had ended found the object without the values that `nothing` missed. */
+    const bool began = e->nothing == UINT32_MAX || history->txns[txn].invoke_at < rig_txn_end(history, e->nothing);
+    e->has_open_drain |= began && rig_object_is_open_drain((enum rig_outcome)history->txns[txn].outcome,
+                                                           rig_txn_ops(history, txn), rig_txn_op_count(history, txn));
+    if (takes && !gives && op->read_state != RIG_READ_NIL) /* what found nothing took nothing */
+        e->unknown += began;
+    if (takes && (!gives || op->read_state != RIG_READ_SEEN))
+        return true;
+    struct element *element = element_of(e, op->value);
+    if (element == NULL)
+        return false;
+    element->takes += takes;
+    element->additions += !takes;
+    element->kept +=
+        !takes && is_ok && e->nothing != UINT32_MAX && rig_txn_end(history, txn) < history->txns[e->nothing].invoke_at;
+    return true;
+}
+
+static bool count_elements(struct elements *e)
+{
+    const struct rig_history *history = e->history;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
+        for (; op < end && history->txns[txn].outcome != RIG_OUTCOME_FAIL; op++) {
+            if (op->key == e->key && !count_operation(e, txn, op))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The values that were added by then and are missing for good: `nothing` contradicts all but those of unknown takes. */
+static const char *check_lost_element(const struct elements *e, const struct element *own, uint64_t wanted)
+{
+    RIG_REQUIRE(e->nothing < e->history->txn_count);
+    uint64_t missing = 0;
+    for (size_t i = 0; i < e->at.count; i++) {
+        const struct element *one = &e->at.at[i];
+        missing += one->kept > one->takes ? one->kept - one->takes : 0;
+    }
+    if (own->kept <= own->takes || wanted == 0 || missing < e->unknown + wanted || e->has_open_drain)
+        return "found it empty when it may have been";
+    return NULL;
+}
+
+static bool found_nothing(const struct rig_history *history, uint32_t txn, uint32_t key)
+{
+    RIG_REQUIRE(txn < history->txn_count);
+    const uint32_t count = rig_txn_op_count(history, txn);
+    const struct rig_txn_op *op =
+        rig_txn_ops(history, txn) + (count == 0 ? 0 : count - 1); /* the last one of a drain */
+    return history->txns[txn].outcome == RIG_OUTCOME_OK && count > 0 && op->key == key && rig_op_reads(op->kind) &&
+           op->read_state == RIG_READ_NIL;
+}
+
+static const char *check_element(const struct rig_history *history, const struct rig_witness *w)
+{
+    const bool is_lost = w->anomaly == RIG_ANOMALY_LOST_ELEMENT;
+    struct elements e = {.history = history, .key = w->key, .nothing = is_lost ? w->txns[0] : UINT32_MAX};
+    const char *why = NULL;
+    if (!rig_replay_object_has_row(history->workload))
+        return "is on an object without elements";
+    if (is_lost && !found_nothing(history, w->txns[0], w->key))
+        return "did not find it empty";
+    rig_table_init(&e.of_value);
+    const struct element *own = count_elements(&e) ? element_of(&e, w->value) : NULL;
+    if (own == NULL)
+        why = "could not be proved in the memory there is";
+    else if (is_lost)
+        why = check_lost_element(&e, own, (uint64_t)w->other_value);
+    else if (w->anomaly == RIG_ANOMALY_PHANTOM_ELEMENT && (own->additions > 0 || own->takes == 0))
+        why = "took an element that may have been added";
+    else if (w->anomaly == RIG_ANOMALY_DUPLICATED_ELEMENT && own->takes <= own->additions)
+        why = "took an element that was there";
+    rig_table_done(&e.of_value);
+    element_vec_done(&e.at);
+    return why;
+}
 
 /* A named operation. */
 struct step_op {
@@ -32,8 +305,6 @@ struct proving {
     struct rig_order_units units;
     uint32_t group_count;
 };
-
-/* ---- operations that the witness may leave out ---- */
 
 static bool is_in_scope(const struct proving *p, uint32_t txn)
 {
@@ -72,8 +343,6 @@ static bool may_be_left_out(const struct proving *p, uint32_t txn)
     return (workload == RIG_WORKLOAD_CAS_REGISTER || workload == RIG_WORKLOAD_MUTEX) &&
            rig_txn_op_count(p->history, txn) == 1 && ops->kind == RIG_OP_WRITE && !is_observed(p, ops);
 }
-
-/* ---- operations ---- */
 
 /* Those of unknown outcome come last. */
 static int compare_ops(const void *left, const void *right)
@@ -148,9 +417,40 @@ const char *rig_verify_object_order(const struct rig_proof *proof, const struct 
     bool fits = p.kept != NULL;
     const char *lacks = fits ? collect(&p, &fits) : NULL;
     if (fits && lacks == NULL)
-        lacks = rig_verify_units(proof, &p.units, p.group_count, NULL, "has an order with the others");
+        lacks = verify_units(proof, &p.units, p.group_count, NULL, "has an order with the others");
     step_ops_done(&p.ops);
     rig_order_units_done(&p.units);
     free(p.kept);
     return fits ? lacks : "could not be proved in the memory there is";
 }
+
+static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *witness)
+{
+    switch ((int)witness->anomaly) {
+    case RIG_ANOMALY_PHANTOM_ELEMENT:
+    case RIG_ANOMALY_DUPLICATED_ELEMENT:
+    case RIG_ANOMALY_LOST_ELEMENT:
+        return check_element(proof->history, witness);
+    case RIG_ANOMALY_NONSEQUENTIAL:
+        return rig_verify_object_order(proof, witness);
+    case RIG_ANOMALY_NONLINEARIZABLE:
+        return check_prefix(proof, witness);
+    default:
+        return "is in an anomaly that objects do not have";
+    }
+}
+
+static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step *step)
+{
+    (void)proof, (void)step;
+    return false;
+}
+
+const struct rig_type_verifier rig_verify_object = {.prove_committed = prove_committed,
+                                                    .check_step = check_step,
+                                                    .check_noncyclic = check_noncyclic,
+                                                    .is_acknowledged = is_acknowledged};
+
+/* ---- operations that the witness may leave out ---- */
+
+/* ---- operations ---- */

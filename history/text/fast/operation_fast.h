@@ -4,8 +4,8 @@
  *   {"index":4,"type":"ok","process":0,"time":9120,"f":"txn","value":[["append",5,1],["r",5,[1,2]]]}
  *   {:index 4, :type :ok, :process 0, :time 9120, :f :txn, :value [[:append 5 1] [:r 5 [1 2]]]}
  *
- * Lines like these are taken as a whole (history/text/fast/operation_fast.h). Fields may also come in any order, with
- * or without a space after each colon and comma (history/text/fast/fast_fields.h). For anything else (escapes,
+ * Lines like these are taken as a whole. Fields may also come in any order, with or without a space after each colon
+ * and comma. For anything else (escapes,
  * comments, more spaces, values that are not transactions, processes that are not clients, the file's last bytes) it
  * gives up, with nothing changed, and the grammar reads the operation again. So it need not word errors.
  *
