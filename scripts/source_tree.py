@@ -5,6 +5,7 @@ test's planted tree): all files that are not hidden and not under build/ or in f
 """
 
 import argparse
+import functools
 import os
 import re
 import subprocess
@@ -77,29 +78,21 @@ def finish(check, problems, looked_at):
     sys.exit(0)
 
 
+# A comment or a literal; one without its end goes up to the end of the text, a literal up to the end of its line.
+COMMENT_OR_LITERAL = re.compile(
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*(?:[\"\n]|\\?\Z)|'(?:\\.|[^'\\\n])*(?:['\n]|\\?\Z)", re.DOTALL)
+
+
+@functools.lru_cache(maxsize=None)
 def without_comments(text, keep_strings=False):
     """C text with comments, and unless kept the contents of literals, blanked; line breaks stay where they are."""
-    out = []
-    at = 0
-    while at < len(text):
-        two = text[at : at + 2]
-        if two == "//":
-            end = text.find("\n", at)
-            end = len(text) if end < 0 else end
-            out.append(" " * (end - at))
-        elif two == "/*":
-            end = text.find("*/", at + 2)
-            end = len(text) if end < 0 else end + 2
-            out.append("".join(c if c == "\n" else " " for c in text[at:end]))
-        elif text[at] in "\"'":
-            end = at + 1
-            while end < len(text) and text[end] not in (text[at], "\n"):
-                end += 2 if text[end] == "\\" else 1
-            end = min(end + 1, len(text))
-            literal = text[at:end]
-            out.append(literal if keep_strings else literal[0] + " " * (len(literal) - 2) + literal[-1])
-        else:
-            end = at + 1
-            out.append(text[at])
-        at = end
-    return "".join(out)
+
+    def blanked(match):
+        token = match.group()
+        if token.startswith("/*"):
+            return re.sub(r"[^\n]", " ", token)
+        if token.startswith("//"):
+            return " " * len(token)
+        return token if keep_strings else token[0] + " " * (len(token) - 2) + token[-1]
+
+    return COMMENT_OR_LITERAL.sub(blanked, text)
