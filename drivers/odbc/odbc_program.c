@@ -287,7 +287,7 @@ static void do_close(struct program *program, json_int_t id)
 
 static void do_request(struct program *program, const json_t *request)
 {
-    struct rig_odbc_fault fault;
+    struct rig_odbc_fault fault = {.code = 0}; /* without a text: the request was performed */
     const json_int_t id = json_integer_value(json_object_get(request, "id"));
     const json_t *const number = json_object_get(request, "session"), *const how = json_object_get(request, "open");
     const json_int_t session = json_integer_value(number);
@@ -295,24 +295,21 @@ static void do_request(struct program *program, const json_t *request)
     const bool commits = json_is_true(json_object_get(request, "commit"));
     if (!json_is_integer(number) || session < 0)
         (void)rig_odbc_refuse(&fault, "a request has a `session`, a number from 0");
-    else if (json_is_object(how)) {
+    else if (json_is_object(how))
         do_open(program, id, session, how);
-        return;
-    } else if (!program->is_open || session != program->session)
+    else if (!program->is_open || session != program->session) {
         (void)rig_odbc_refuse(&fault, "session %" JSON_INTEGER_FORMAT " is not open", session);
-    else if (sql != NULL) {
+        fault.lost = true;
+    } else if (sql != NULL)
         do_statement(program, id, request, sql);
-        return;
-    } else if (commits || json_is_true(json_object_get(request, "rollback"))) {
+    else if (commits || json_is_true(json_object_get(request, "rollback")))
         do_end(program, id, commits);
-        return;
-    } else if (json_is_true(json_object_get(request, "close"))) {
+    else if (json_is_true(json_object_get(request, "close")))
         do_close(program, id);
-        return;
-    } else
+    else
         (void)rig_odbc_refuse(&fault, "a request is one of open, sql, commit, rollback, close");
-    fault.lost = false;
-    answer_fault(program, id, &fault, 0, 0);
+    if (fault.text[0] != '\0')
+        answer_fault(program, id, &fault, 0, 0);
 }
 
 /* -- the process --------------------------------------------------------------------------------------------------- */

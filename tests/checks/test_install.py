@@ -55,6 +55,21 @@ class Install(unittest.TestCase):
         self.assertRegex(output, r"(?m)^clock\b")
         self.assertNotIn("rig-shim.so", output)
 
+    def test_its_programs_for_sql_answer(self):
+        hello = '{"rig": 1, "role": "sql", "run": "rig_1"}\n'
+        programs = glob.glob(os.path.join(self.prefix, "lib*", "**", "rig-odbc-client"), recursive=True)
+        self.assertEqual(len(programs), os.path.exists(os.path.join(BUILD, "rig-odbc-client")))
+        shims = os.path.join(self.prefix, "share", "rig", "shims")
+        self.assertEqual(sorted(os.listdir(shims)), ["RigJdbc.java", "dbapi_shim.py", "dbi_shim.pl", "node_shim.mjs"])
+        for command in [*([program] for program in programs), ["/usr/bin/python3", f"{shims}/dbapi_shim.py", "sqlite3"]]:
+            program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/", env=self.environment, text=True)
+            self.addCleanup(program.stdout.close)
+            program.stdin.write(hello)
+            program.stdin.flush()
+            self.assertIn("ready", program.stdout.readline())
+            program.stdin.close()
+            self.assertEqual(program.wait(60), 0)
+
     def test_its_configs_are_there_and_valid(self):
         plans = glob.glob(os.path.join(self.prefix, "share", "rig", "configs", "*.yaml"))
         sources = glob.glob(os.path.join(os.environ["RIG_SOURCE"], "configs", "*.yaml"))

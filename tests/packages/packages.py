@@ -78,6 +78,11 @@ class Packages(unittest.TestCase):
         self.assertEqual(seen["/usr/lib/rig/rig-driver-postgres.so"], "rig-driver-postgres")
         self.assertEqual(seen["/usr/lib/rig/rig-sqlite-server"], "rig-driver-sqlite")
         self.assertEqual(seen["/usr/share/rig/dialects/couchdb.yaml"], "rig-driver-http")
+        self.assertEqual(seen["/usr/share/rig/dialects/sql/generic.yaml"], "rig")
+        self.assertEqual(seen["/usr/share/rig/shims/RigJdbc.java"], "rig-driver-sql")
+        if os.path.exists(os.path.join(BUILD, "rig-odbc-client")):
+            self.assertEqual(seen["/usr/lib/rig/rig-odbc-client"], "rig-driver-odbc")
+            self.assertIn("libodbc2", self.field("rig-driver-odbc", "Depends"))
         self.assertEqual(seen["/usr/include/rig/drivers/driver.h"], "rig-dev")
 
     def test_every_built_driver_has_a_package(self):

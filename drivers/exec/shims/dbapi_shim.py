@@ -130,12 +130,14 @@ class Session(threading.Thread):
         if "commit" in request or "rollback" in request:
             if self.autocommit:
                 raise ValueError("this session has autocommit: its transactions end by SQL texts")
+            notices = getattr(self.link, "notices", [])  # psycopg2: a commit that did not wait for its standby has a warning
+            del notices[:]
             self.link.commit() if "commit" in request else self.link.rollback()
-            return {"done": True}
+            return {"done": True, "warning": "".join(notices)} if notices else {"done": True}
         if "sql" not in request:
             raise ValueError("a request is one of open, sql, commit, rollback, close")
         cursor = self.link.cursor()
-        if "args" in request:
+        if request.get("args"):
             cursor.execute(*library.statement(request["sql"], request["types"], request["args"]))
         else:
             cursor.execute(request["sql"])

@@ -25,7 +25,10 @@ my (%kept, @kept);                               # prepared statements by their 
 
 sub answer {
     my $line = $json->encode({@_}) . "\n";
-    syswrite($answers, substr($line, 0, 65536, '')) // exit 1 while length $line;
+    while (length $line) {
+        my $written = syswrite($answers, $line) // exit 1;    # rig is gone
+        substr($line, 0, $written, '');
+    }
 }
 
 # A reason of this program's own is a text with a line feed at its end.
