@@ -74,7 +74,7 @@ sub open_session {
     $autocommit = $how->{autocommit};
     my $handle = DBI->connect($dsn, $user, $password,
         {RaiseError => 0, PrintError => 0, AutoCommit => $autocommit ? 1 : 0, LongReadLen => 16 << 20}); # a longer cell is an error
-    die {state => DBI->state // '', code => (DBI->err // 0) =~ /^(-?\d+)$/ ? $1 + 0 : 0, text => text_of(DBI->errstr // 'no connection')} if !$handle;
+    die {state => $DBI::state // '', code => ($DBI::err // 0) =~ /^(-?\d+)$/ ? $1 + 0 : 0, text => text_of($DBI::errstr // 'no connection')} if !$handle;
     $database = $handle;
     my $name = $handle->{Driver}{Name};
     if (defined(my $level = $how->{isolation})) {

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""The drivers sql and odbc: each dialect on its database with all types of data that the time allows, what a run refuses, and outcomes
+after a program's faults. The databases are in a process of their program, or started here."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
+import pg_server
+import rig_command
+
+SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
+BUILD = pathlib.Path(rig_command.RIG).parent
+JARS = {name: pathlib.Path("/usr/share/java") / f"{name}.jar" for name in ("h2", "hsqldb", "derby")}
+TYPES = ("list-append", "rw-register", "set", "cas-register", "mutex", "queue", "stack", "append-register", "counter", "bank", "predicate")
+OBJECTS = ("cas-register", "mutex", "queue", "stack", "append-register")
+
+
+class DialectTest(rig_command.RigTest):
+    def run_load(self, kind, database, levels=(), clients=3, transactions=60, more=None, expected=0):
+        plan = {"name": kind, "workload": {"type": kind, "transactions": transactions, **(more or {})}, "clients": {"count": clients},
+                "database": database, "check": {"levels": list(levels), "minimum": {"acknowledged": 20, "load": "10%", "answering": "10%"}}}  # fmt: skip
+        if not levels:
+            del plan["check"]["levels"]
+        path = self.plan(json.dumps(plan), f"{kind}.yaml")
+        folder = self.folder / f"run-{kind}-{len(list(self.folder.iterdir()))}"
+        finished = self.rig("run", path, "-o", folder)
+        self.assertIn(finished.status, expected if isinstance(expected, tuple) else (expected,), f"{kind}: {finished!r}")
+        return finished, json.loads((folder / "results.json").read_text()) if (folder / "results.json").exists() else None
+
+
+class Odbc(DialectTest):
+    def setUp(self):
+        super().setUp()
+        if not (BUILD / "rig-odbc-client").exists():
+            self.skipTest("this build has no unixODBC")
+
+    def needs(self, driver):
+        found = subprocess.run(["odbcinst", "-q", "-d", "-n", driver], capture_output=True)
+        if found.returncode != 0:
+            self.skipTest(f"unixODBC has no driver {driver} (scripts/setup)")
+
+    def test_sqlite_runs_all_types_of_data(self):
+        self.needs("SQLite3")
+        for kind in TYPES:
+            with self.subTest(type=kind):
+                connection = f"Driver=SQLite3;Database={self.folder}/{kind}.db;Timeout=5000"
+                database = {"driver": "odbc", "dialect": "sqlite", "connection": connection}
+                _, results = self.run_load(kind, database, () if kind in OBJECTS else ("serializable",), clients=1 if kind in OBJECTS else 2, transactions=60)
+                self.assertEqual(results["not"], [])
+
+    def test_postgresql(self):
+        self.needs("PostgreSQL Unicode")
+        if pg_server.binaries() is None:
+            self.skipTest("there is no PostgreSQL server")
+        server = pg_server.Server(self.folder / "server")
+        self.addCleanup(server.stop)
+        connection = f"Driver=PostgreSQL Unicode;Server=127.0.0.1;Port={server.port};Database=postgres;UID=postgres;PWD={server.secret};SSLmode=require"
+        database = {"driver": "odbc", "dialect": "postgres", "connection": connection, "isolation": "repeatable-read"}
+        for kind in ("list-append", "cas-register", "queue", "bank", "predicate"):
+            with self.subTest(type=kind):
+                finished, results = self.run_load(kind, database, () if kind in OBJECTS else ("snapshot-isolation",))
+                self.assertNotIn(server.secret, finished.out + finished.err)
+                self.assertEqual(results["anomalies"].get("internal"), None)
+        # Savepoints, reads that lock, rows before the load.
+        _, results = self.run_load("list-append", {**database, "lock-reads": "50%", "tables": 3}, ("snapshot-isolation",), more={"savepoints": {"share": "50%"}, "keys": {"prefill": True}})
+        self.assertEqual(results["not"], [])
+
+
+class Jdbc(DialectTest):
+    """All sessions in one JVM, with the database in it."""
+
+    def run_types(self, dialect, connection, types, levels, expected):
+        if shutil.which("javac") is None or not JARS[dialect if dialect != "hsqldb" else "hsqldb"].exists():
+            self.skipTest(f"there is no javac, or no {JARS[dialect]} (scripts/setup)")
+        classes = self.folder / "classes"
+        subprocess.run(["javac", "-d", classes, SOURCE / "drivers" / "exec" / "shims" / "RigJdbc.java"], check=True, timeout=120)
+        path = ":".join(map(str, [classes, *JARS.values()]))
+        command = ["java", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-Dderby.system.durability=test", f"-Dderby.stream.error.file={self.folder}/derby.log",
+                   "-Dderby.locks.deadlockTimeout=1", "-cp", path, "RigJdbc"]  # fmt: skip
+        database = {"driver": "sql", "dialect": dialect, "command": command, "processes": "one", "connection": connection}
+        for kind in types:
+            with self.subTest(type=kind):
+                _, results = self.run_load(kind, database, () if kind in OBJECTS else levels, expected=0 if kind in OBJECTS else expected)
+                self.assertGreater(results["history"]["ok"], 20)
+
+    def test_h2(self):
+        # Its SERIALIZABLE is snapshot isolation: write skew may occur, less may not.
+        self.run_types("h2", "jdbc:h2:mem:rig;DB_CLOSE_DELAY=-1", ("list-append", "queue"), ("snapshot-isolation",), 0)
+
+    def test_hsqldb(self):
+        self.run_types("hsqldb", "jdbc:hsqldb:mem:rig;hsqldb.tx=mvcc", ("set", "stack"), ("snapshot-isolation",), 0)
+
+    def test_derby(self):
+        self.run_types("derby", "jdbc:derby:memory:rig;create=true", ("rw-register", "predicate"), ("serializable",), 0)
+
+
+class Lies(DialectTest):
+    """A program that misbehaves. One client, so that the order of its requests is known."""
+
+    def setUp(self):
+        super().setUp()
+        self.log = self.folder / "requests"
+
+    def database(self, fault, **more):
+        program = SOURCE / "tests" / "system" / "sql" / "lying_program.py"
+        return {"driver": "sql", "dialect": "generic", "command": [sys.executable, str(program), fault, str(self.log)], "connection": "secret", "processes": "one", **more}
+
+    def lie(self, fault, expected=(0, 2), kind="rw-register", **more):
+        return self.run_load(kind, self.database(fault, **more), clients=1, transactions=60, expected=expected)
+
+    def test_an_honest_program_is_believed(self):
+        _, results = self.lie("nothing", expected=0)
+        self.assertEqual(results["history"]["fail"] + results["history"]["info"], 0)
+
+    def test_a_database_that_rounds_is_refused(self):
+        finished, _ = self.lie("rounds", expected=3)
+        self.assertIn("does not give back what was written: 9007199254740993", finished.err)
+        self.assertIn("values: literal", finished.err)
+
+    def test_a_database_that_keeps_what_was_rolled_back_is_refused(self):
+        finished, _ = self.lie("keeps", expected=3)
+        self.assertIn("kept a row after ROLLBACK", finished.err)
+
+    def test_a_level_that_is_not_in_force_is_refused(self):
+        dialect = self.folder / "level.yaml"
+        dialect.write_text((SOURCE / "configs/dialects/sql/generic.yaml").read_text().replace("  by: library\n", "  by: library\n  query: SHOW LEVEL\n"))
+        finished, _ = self.lie("level", expected=3, dialect=str(dialect))
+        self.assertIn("keeps another isolation level: `SHOW LEVEL` gives `READ COMMITTED`", finished.err)
+        self.lie("nothing", expected=0, dialect=str(dialect))
+
+    def test_a_program_that_ends_at_a_commit_leaves_the_outcome_unknown(self):
+        for fault in ("dies", "unknown", "ids", "json"):
+            with self.subTest(fault=fault):
+                _, results = self.lie(fault)
+                self.assertGreater(results["history"]["info"], 0)
+
+    def test_a_program_that_is_silent_at_a_commit_is_ended(self):
+        _, results = self.lie("silent", **{"transaction-timeout": "300ms"})
+        self.assertGreater(results["history"]["info"], 0)
+
+    def test_a_commit_that_the_dialect_knows_as_refused_has_failed(self):
+        _, results = self.lie("known")
+        self.assertEqual(results["history"]["info"], 0)
+        self.assertGreater(results["history"]["fail"], 0)
+
+    def test_no_commit_follows_an_error(self):
+        _, results = self.lie("errors")
+        self.assertGreater(results["history"]["fail"], 0)
+        requests = self.log.read_text().split()
+        after = [requests[i + 1] for i in range(len(requests) - 1) if requests[i] == "error"]
+        self.assertEqual(set(after), {"rollback"})
+
+    def test_a_program_that_counts_nothing_is_told(self):
+        finished, _ = self.lie("uncounted")
+        self.assertIn("does not tell how many rows a statement changed", finished.out)
+
+    def test_bad_dialects_are_refused_at_their_place(self):
+        good = (SOURCE / "configs/dialects/sql/generic.yaml").read_text()
+        cases = (
+            ("sql: 1", "sql: 2", "begins with `sql: 1`"),
+            ("name: generic", "nam: generic", "did you mean `name`?"),
+            ("  by: library\n", "", "`statement` is missing"),
+            ("default: serializable", "default: serialisable", "has no level `serialisable`"),
+            ('{state: "08", ends: session', '{state: "08", outcome: fail', "give `outcome: info`"),
+            ('{state: "08", ends: session', "{ends: session", "the rule fits every error"),
+            ("\nisolation:", '\nstatements: {read: "SELECT {what}"}\nisolation:', "`{what}`"),
+            ("\nisolation:", "\nvalues: bond\nisolation:", "expected one of bound, literal"),
+        )
+        for old, new, message in cases:
+            with self.subTest(new=new):
+                dialect = self.folder / "bad.yaml"
+                self.assertIn(old, good)
+                dialect.write_text(good.replace(old, new))
+                finished, _ = self.run_load("rw-register", self.database("nothing", dialect=str(dialect)), clients=1, expected=64)
+                self.assertIn(message, finished.err)
+
+    def test_what_a_dialect_lacks_is_refused_with_its_reason(self):
+        finished, _ = self.run_load("list-append", self.database("nothing", dialect="duckdb"), more={"savepoints": {"share": "50%"}}, expected=64)
+        self.assertIn("SAVEPOINT is a syntax error", finished.err)
+        finished, _ = self.lie("nothing", expected=64, **{"isolation": "snapshot"})
+        self.assertIn("has no level `snapshot`; it has read-uncommitted", finished.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
