@@ -10,7 +10,18 @@
 /* SQL Server's own attribute and level, as in Microsoft's headers: the ODBC levels have no snapshot. */
 enum { SS_TXN_ISOLATION = 1227, SS_TXN_SNAPSHOT = 32 };
 
-#define ONLY_PROTOCOL "7.4-0"
+/* Attributes that a driver needs, added where the connection string does not give them. */
+static const struct addition {
+    const char *driver;
+    const char *key, *alias;
+    const char *value;
+    const char *otherwise; /* what another value does, which is refused; NULL: it is taken */
+} additions[] = {
+    {"psqlodbc", "Protocol", "A1", "7.4-0", "psqlodbc sets a savepoint before each statement, or rolls back by itself"},
+    {"libmaodbc", "OPTION", "OPTIONS", "2", NULL}, /* an update counts the rows that it finds, as in other databases */
+};
+
+enum { ADDITION_COUNT = sizeof additions / sizeof additions[0] };
 
 static const struct level {
     const char *name;
@@ -79,7 +90,25 @@ static bool diagnose_connection(const struct rig_odbc_connection *connection, st
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 
-static bool compose(const struct rig_odbc_target *target, bool psqlodbc, struct rig_buf *text,
+static bool add_attribute(const char *connection, const struct addition *addition, struct rig_buf *text,
+                          struct rig_odbc_fault *fault)
+{
+    char value[RIG_ODBC_NAME_BYTES];
+    const bool given = rig_odbc_attribute(connection, addition->key, value, sizeof value) ||
+                       rig_odbc_attribute(connection, addition->alias, value, sizeof value);
+    if (addition->otherwise != NULL && given && strcmp(value, addition->value) != 0)
+        return rig_odbc_refuse(
+            fault,
+            "%s=%s in the connection string: with it %s, so that other transactions run than rig asked for; remove it "
+            "(%s=%s is added)",
+            addition->key, value, addition->otherwise, addition->key, addition->value);
+    if (!given && (addition->otherwise != NULL || !rig_odbc_source_has(connection, addition->key)))
+        rig_odbc_add_attribute(text, addition->key, addition->value);
+    return true;
+}
+
+/* `addition`: of the driver; NULL: it needs none. */
+static bool compose(const struct rig_odbc_target *target, const struct addition *addition, struct rig_buf *text,
                     struct rig_odbc_fault *fault)
 {
     char value[RIG_ODBC_NAME_BYTES];
@@ -89,40 +118,27 @@ static bool compose(const struct rig_odbc_target *target, bool psqlodbc, struct 
         rig_buf_add_text(text, target->connection);
     const struct {
         const char *key, *value;
-    } added[] = {{"UID", target->user}, {"PWD", target->password}};
-    for (size_t i = 0; i < sizeof added / sizeof added[0]; i++) {
-        if (added[i].value == NULL)
+    } account[] = {{"UID", target->user}, {"PWD", target->password}};
+    for (size_t i = 0; i < sizeof account / sizeof account[0]; i++) {
+        if (account[i].value == NULL)
             continue;
-        if (rig_odbc_attribute(target->connection, added[i].key, value, sizeof value))
+        if (rig_odbc_attribute(target->connection, account[i].key, value, sizeof value))
             return rig_odbc_refuse(
                 fault, "the connection string has %s, and the session a value of its own for it: remove one of them",
-                added[i].key);
-        rig_odbc_add_attribute(text, added[i].key, added[i].value);
+                account[i].key);
+        rig_odbc_add_attribute(text, account[i].key, account[i].value);
     }
-    if (psqlodbc) {
-        /* A1 is psqlodbc's short name for it. */
-        const bool given = rig_odbc_attribute(target->connection, "Protocol", value, sizeof value) ||
-                           rig_odbc_attribute(target->connection, "A1", value, sizeof value);
-        if (given && strcmp(value, ONLY_PROTOCOL) != 0)
-            return rig_odbc_refuse(
-                fault,
-                "Protocol=%s in the connection string: with it psqlodbc sets a savepoint before each statement, or "
-                "rolls "
-                "back by itself, so that other transactions run than rig asked for; remove it (Protocol=" ONLY_PROTOCOL
-                " is added)",
-                value);
-        if (!given)
-            rig_odbc_add_attribute(text, "Protocol", ONLY_PROTOCOL);
-    }
+    if (addition != NULL && !add_attribute(target->connection, addition, text, fault))
+        return false;
     return !text->failed || rig_odbc_refuse(fault, RIG_NO_MEMORY "the connection string");
 }
 
-static bool connect_as(struct rig_odbc_connection *connection, const struct rig_odbc_target *target, bool psqlodbc,
-                       struct rig_odbc_fault *fault)
+static bool connect_as(struct rig_odbc_connection *connection, const struct rig_odbc_target *target,
+                       const struct addition *addition, struct rig_odbc_fault *fault)
 {
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    bool good = compose(target, psqlodbc, &text, fault);
+    bool good = compose(target, addition, &text, fault);
     if (good && !SQL_SUCCEEDED(SQLDriverConnect(connection->handle, NULL, (SQLCHAR *)text.data, SQL_NTS, NULL, 0, NULL,
                                                 SQL_DRIVER_NOPROMPT)))
         good = diagnose_connection(connection, fault);
@@ -144,14 +160,20 @@ static void ask_name(const struct rig_odbc_connection *connection, SQLUSMALLINT 
 static bool connect_driver(struct rig_odbc_connection *connection, const struct rig_odbc_target *target,
                            struct rig_odbc_fault *fault)
 {
-    const bool expected = rig_odbc_selects_psqlodbc(target->connection);
+    const struct addition *expected = NULL, *needed = NULL;
+    for (size_t i = 0; i < ADDITION_COUNT && expected == NULL; i++)
+        if (rig_odbc_selects_driver(target->connection, additions[i].driver))
+            expected = &additions[i];
     if (!connect_as(connection, target, expected, fault))
         return false;
     ask_name(connection, SQL_DRIVER_NAME, SQL_DRIVER_VER, connection->driver);
-    if (expected || !rig_odbc_is_psqlodbc(connection->driver))
+    for (size_t i = 0; i < ADDITION_COUNT && needed == NULL; i++)
+        if (rig_odbc_is_driver(connection->driver, additions[i].driver))
+            needed = &additions[i];
+    if (needed == expected || needed == NULL)
         return true;
     (void)SQLDisconnect(connection->handle);
-    return connect_as(connection, target, true, fault);
+    return connect_as(connection, target, needed, fault);
 }
 
 static const char *level_name(SQLINTEGER attribute, SQLUINTEGER value)

@@ -81,21 +81,37 @@ void rig_odbc_add_attribute(struct rig_buf *connection, const char *key, const c
     rig_buf_add_char(connection, '}');
 }
 
-bool rig_odbc_is_psqlodbc(const char *file)
+bool rig_odbc_is_driver(const char *file, const char *name)
 {
-    const char *name = strrchr(file, '/');
-    name = name == NULL ? file : name + 1;
-    return strncasecmp(name, "psqlodbc", strlen("psqlodbc")) == 0;
+    const char *const slash = strrchr(file, '/');
+    return strncasecmp(slash == NULL ? file : slash + 1, name, strlen(name)) == 0;
 }
 
-bool rig_odbc_selects_psqlodbc(const char *connection)
+/* The value of a key for the data source that the string names; empty: there is none. */
+static void ask_source(const char *connection, const char *key, char *value, int size)
 {
-    char name[NAME_BYTES], driver[PATH_BYTES], file[PATH_BYTES] = "";
-    if (!rig_odbc_attribute(connection, "Driver", driver, sizeof driver) &&
-        rig_odbc_attribute(connection, "DSN", name, sizeof name))
-        (void)SQLGetPrivateProfileString(name, "Driver", "", driver, sizeof driver, "odbc.ini");
-    if (driver[0] == '\0' || rig_odbc_is_psqlodbc(driver))
+    char name[NAME_BYTES];
+    value[0] = '\0';
+    if (strchr(connection, '=') == NULL)
+        (void)SQLGetPrivateProfileString(connection, key, "", value, size, "odbc.ini");
+    else if (rig_odbc_attribute(connection, "DSN", name, sizeof name))
+        (void)SQLGetPrivateProfileString(name, key, "", value, size, "odbc.ini");
+}
+
+bool rig_odbc_source_has(const char *connection, const char *key)
+{
+    char value[NAME_BYTES];
+    ask_source(connection, key, value, sizeof value);
+    return value[0] != '\0';
+}
+
+bool rig_odbc_selects_driver(const char *connection, const char *name)
+{
+    char driver[PATH_BYTES], file[PATH_BYTES] = "";
+    if (!rig_odbc_attribute(connection, "Driver", driver, sizeof driver))
+        ask_source(connection, "Driver", driver, sizeof driver);
+    if (driver[0] == '\0' || rig_odbc_is_driver(driver, name))
         return driver[0] != '\0';
     (void)SQLGetPrivateProfileString(driver, "Driver", "", file, sizeof file, "odbcinst.ini");
-    return rig_odbc_is_psqlodbc(file);
+    return rig_odbc_is_driver(file, name);
 }

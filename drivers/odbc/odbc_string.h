@@ -15,9 +15,11 @@
 bool rig_odbc_attribute(const char *connection, const char *key, char *value, size_t size);
 /* Appends ";KEY={VALUE}", in braces where the value needs them. */
 void rig_odbc_add_attribute(struct rig_buf *connection, const char *key, const char *value);
-/* Whether the file of a driver is one of psqlodbc's. */
-bool rig_odbc_is_psqlodbc(const char *file);
-/* Whether the string selects psqlodbc, as far as the files odbc.ini and odbcinst.ini tell. */
-bool rig_odbc_selects_psqlodbc(const char *connection);
+/* Whether the name of a driver's file begins so. */
+bool rig_odbc_is_driver(const char *file, const char *name);
+/* Whether the string selects such a driver, as far as the files odbc.ini and odbcinst.ini tell. */
+bool rig_odbc_selects_driver(const char *connection, const char *name);
+/* Whether odbc.ini gives the key for the data source that the string names. */
+bool rig_odbc_source_has(const char *connection, const char *key);
 
 #endif

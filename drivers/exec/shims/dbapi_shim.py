@@ -37,6 +37,8 @@ class Library:
         arguments = [connection] if connection else []
         if connection and connection.lstrip().startswith("{"):
             account, arguments = {**json.loads(connection), **account}, []
+        if self.name == "pymysql":
+            account.setdefault("client_flag", 2)  # FOUND_ROWS: an update counts the rows that it finds, as in other databases
         if self.name == "sqlite3":
             if not autocommit:  # the module begins a transaction before the first write, and not before a read
                 raise ValueError("sqlite3 needs autocommit true and BEGIN as a text: the module does not begin transactions that read")

@@ -91,7 +91,9 @@ class Derby(JdbcCases, rig_command.RigTest):
     duplicate = ("23505", 20000)
 
     def url(self):
-        return f"jdbc:derby:{self.folder}/db;create=true"
+        survives = self.id().rsplit(".", 1)[1] in ("test_kill", "test_end_of_input")
+        place = f"{self.folder}/db" if survives else "memory:rig"  # a new database takes a second
+        return f"jdbc:derby:{place};create=true"
 
 
 class JdbcPostgres(JdbcCases, rig_command.RigTest):

@@ -215,6 +215,22 @@ class MariaDB(OdbcCases, rig_command.RigTest):
         cls.server.sql("CREATE DATABASE test CHARACTER SET utf8mb4").check_returncode()
 
 
+    def test_counts_of_changed_rows(self):
+        """By an option of the plan's own, in the string or of the data source."""
+        names = self.folder / "odbc.ini"
+        names.write_text(f"[rigtest]\nDriver = {self.file}\nServer = 127.0.0.1\nPort = {self.server.port}\nUser = rig\nDatabase = test\nOPTION = 0\n")
+        session = self.session(connection=self.connection() + ";OPTION=0")
+        self.create(session, rows=[1])
+        for name in (None, "rigtest", "DSN=rigtest"):
+            with self.subTest(name=name):
+                if name is not None:
+                    program = Program([CLIENT], self.folder, self.environment({"ODBCINI": str(names)}))
+                    self.addCleanup(program.close)
+                    session = self.session(program, connection=name)
+                self.assertEqual(self.done(session, f"UPDATE {self.table()} SET n = 0")["count"], 0)
+                self.end(session, "rollback")
+
+
 class Virtuoso(OdbcCases, rig_command.RigTest):
     file = driver_file("virtodbc_r.so")
     server_module = virtuoso_server

@@ -222,6 +222,7 @@ class NodeDuckdb(Cases, rig_command.RigTest):
     autocommit, begin = True, "BEGIN"
     texts = TEXTS
     waits = False
+    no_requests = (b"nonsense", b"7", b"\xff\xfe")
     conflict = duplicate = ("", 0)  # the library has texts only
     refused_level = ("SERIALIZABLE", "no call for isolation SERIALIZABLE")
 

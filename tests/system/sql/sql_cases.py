@@ -222,6 +222,7 @@ class Cases:
         self.begin_transaction(session)
         update = self.done(session, **self.request(f"UPDATE {self.table()} SET n = ? WHERE k = ?", "ii", "5", "3"))
         self.assertIn(update["count"], (1, -1))
+        self.assertEqual(self.done(session, f"UPDATE {self.table()} SET n = 5")["count"], update["count"], "found rows, not changed ones")
         self.assertEqual(self.done(session, f"UPDATE {self.table()} SET n = 5 WHERE k = 99")["count"], 0)
         self.end(session, "rollback")
         self.assertEqual(self.count(other, "n = 5"), 0)
