@@ -13,15 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/output_file.h"
 #include "base/run_files.h"
 #include "drivers/local/local_machine.h"
 #include "drivers/local/local_socket.h"
 
 enum { CONNECT_MS = 1000, LINE_BYTES = 4096, NAME_BYTES = 64 };
-
-static const int64_t ask_ns = RIG_NS_PER_S;
 
 /* ---- texts ---- */
 
@@ -321,14 +318,13 @@ static bool port_answers(const struct rig_command_node *of, struct rig_err *why)
     return false;
 }
 
-bool rig_command_answers(struct rig_command_cluster *cluster, uint32_t node, struct rig_err *why)
+bool rig_command_answers(struct rig_command_cluster *cluster, uint32_t node, int64_t deadline_ns, struct rig_err *why)
 {
     const struct rig_command_options *options = cluster->options;
     if (options->ready_port && !port_answers(&cluster->nodes[node], why))
         return false;
     return options->ready_command.count == 0 ||
-           rig_command_ask(cluster, node, &options->ready_command, cluster->site.env->core->now_ns() + ask_ns, NULL, 0,
-                           why) == RIG_OK;
+           rig_command_ask(cluster, node, &options->ready_command, deadline_ns, NULL, 0, why) == RIG_OK;
 }
 
 struct question {
@@ -352,7 +348,8 @@ static bool is_ready(void *context, struct rig_err *why)
                        cluster->options->ready_log);
         return false;
     }
-    return rig_command_answers(question->cluster, question->node, why);
+    return rig_command_answers(question->cluster, question->node,
+                               cluster->site.env->core->now_ns() + cluster->options->command_timeout_ns, why);
 }
 
 enum rig_rc rig_command_await(struct rig_command_cluster *cluster, uint32_t node, bool always, int64_t deadline_ns,

@@ -16,8 +16,8 @@ enum rig_rc rig_command_launch(struct rig_command_cluster *cluster, uint32_t nod
 /* Waits until it is ready. `always`: also while the run ends. RIG_E_CLUSTER with its log's end. */
 enum rig_rc rig_command_await(struct rig_command_cluster *cluster, uint32_t node, bool always, int64_t deadline_ns,
                               struct rig_err *err);
-/* Whether it answers now, without its log being asked. */
-bool rig_command_answers(struct rig_command_cluster *cluster, uint32_t node, struct rig_err *why);
+/* Whether it answers now, without its log being asked; by `deadline_ns` of core->now_ns(). */
+bool rig_command_answers(struct rig_command_cluster *cluster, uint32_t node, int64_t deadline_ns, struct rig_err *why);
 /* Runs a command of the plan for the node; its first line of output goes to `line`, if that is not NULL. */
 enum rig_rc rig_command_ask(struct rig_command_cluster *cluster, uint32_t node, const struct rig_text_list *command,
                             int64_t deadline_ns, char *line, size_t size, struct rig_err *err);

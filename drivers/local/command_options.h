@@ -55,7 +55,7 @@ int rig_command_stop_signal(const struct rig_command_options *options);
     {.name = "cluster.local.stop-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_COMMAND_OFFSET(owner, member, stop_timeout_ns), \
      .default_text = "10s", .least = 1e8, .most = 6e11, .help = "time after which a node that does not end is killed"}, \
     {.name = "cluster.local.command-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_COMMAND_OFFSET(owner, member, command_timeout_ns), \
-     .default_text = "10s", .least = 1e8, .most = 6e11, .help = "time limit of `promote` and `follow`"},                \
+     .default_text = "10s", .least = 1e8, .most = 6e11, .help = "time limit of `promote`, `follow`, and of `ready.command` at a start; else that and `roles` have two seconds together"},                \
     {.name = "cluster.local.environment", .type = RIG_OPTION_TEXT_LIST, .offset = RIG_COMMAND_OFFSET(owner, member, environment), \
      .help = "variables of the nodes' environment, each `NAME=value`"},                                                \
     {.name = "cluster.local.run-as", .type = RIG_OPTION_TEXT, .offset = RIG_COMMAND_OFFSET(owner, member, run_as),     \

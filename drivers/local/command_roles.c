@@ -8,7 +8,8 @@
 #include "drivers/local/command_hooks.h"
 #include "drivers/local/command_launch.h"
 
-static const int64_t ask_ns = RIG_NS_PER_S;
+/* A command is a process, or several, which a busy machine starts slowly. */
+static const int64_t ask_ns = 2 * RIG_NS_PER_S;
 static const int64_t step_ns = 20 * RIG_NS_PER_MS;
 
 static bool is_primary(const char *role)
@@ -17,12 +18,12 @@ static bool is_primary(const char *role)
 }
 
 /* The word that its command prints; empty when it does not answer. */
-static void ask_role(struct rig_command_cluster *cluster, uint32_t node, char *role, size_t size, struct rig_err *why)
+static void ask_role(struct rig_command_cluster *cluster, uint32_t node, int64_t deadline_ns, char *role, size_t size,
+                     struct rig_err *why)
 {
     char line[128] = "";
     role[0] = '\0';
-    if (rig_command_ask(cluster, node, &cluster->options->roles, cluster->site.env->core->now_ns() + ask_ns, line,
-                        sizeof line, why) != RIG_OK)
+    if (rig_command_ask(cluster, node, &cluster->options->roles, deadline_ns, line, sizeof line, why) != RIG_OK)
         return;
     const size_t skipped = strspn(line, " \t");
     const size_t length = strcspn(line + skipped, " \t");
@@ -36,14 +37,15 @@ enum rig_rc rig_command_cluster_status(struct rig_command_cluster *cluster, uint
         return rig_fail(err, RIG_E_CLUSTER, "there is no node %u", node + 1);
     const struct rig_command_node *of = &cluster->nodes[node];
     const bool has_roles = cluster->options->roles.count > 0;
+    const int64_t deadline_ns = cluster->site.env->core->now_ns() + ask_ns;
     struct rig_node_status found = {.pid = rig_child_pid(&of->node.server)};
     struct rig_err why = {0};
     (void)snprintf(found.name, sizeof found.name, "%s", of->node.name);
     if (found.pid == 0 || !rig_local_node_runs(&of->node)) {
         (void)rig_fail(&why, RIG_E_CLUSTER, "it does not run");
-    } else if (rig_command_answers(cluster, node, &why)) {
+    } else if (rig_command_answers(cluster, node, deadline_ns, &why)) {
         if (has_roles)
-            ask_role(cluster, node, found.role, sizeof found.role, &why);
+            ask_role(cluster, node, deadline_ns, found.role, sizeof found.role, &why);
         found.reachable = found.healthy = !has_roles || found.role[0] != '\0';
     }
     (void)snprintf(found.detail, sizeof found.detail, "%.120s", why.text);

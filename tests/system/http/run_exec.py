@@ -259,7 +259,8 @@ class Exec(rig_command.RigTest):
         refuse = self.folder / "refuse.py"
         refuse.write_text("print('{\"error\": \"no licence\"}')")
         for command, message in [("no-such-program-anywhere", "there is no no-such-program-anywhere in PATH"),
-                                 ("./not-here", "cannot be executed: No such file"),
+                                 ("./not-here", "which is relative to the file"),
+                                 (self.folder / "not-here", "cannot be executed: No such file"),
                                  ("'true'", "as setup: it ended with exit status 0; see exec.log"),
                                  ("cat", "instead of"),
                                  ("sh, -c, 'kill -6 $$$$'", "as setup: it was ended by signal 6 (Aborted); see exec.log"),
@@ -269,7 +270,7 @@ class Exec(rig_command.RigTest):
                                  (f"python3, {refuse}", "as setup: no licence")]:
             with self.subTest(command=command):
                 shutil.rmtree(self.folder / "run", ignore_errors=True)
-                is_there = "in PATH" not in message and "cannot be executed" not in message
+                is_there = not any(part in message for part in ("in PATH", "cannot be executed", "relative to the file"))
                 self.assertIn(message, self.run_command(command, status=3 if is_there else 64).err)
 
 

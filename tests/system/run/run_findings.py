@@ -1,7 +1,8 @@
-"""The plans for PostgreSQL's known bugs at SERIALIZABLE find them, and no other anomaly (docs/findings/)."""
+"""The plans for PostgreSQL's known bugs at SERIALIZABLE find them, and no other anomaly (docs/findings/); so does that for Redis with Sentinel."""
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -32,6 +33,13 @@ class Findings(PostgresTest):
         witness = results["anomalies"]["G2-item"]["witnesses"][0]
         self.assertEqual(len(witness["transactions"]), 2)
         self.assertRegex(witness["text"], r"held [0-9.,]+ m?s after 1 operation, [0-9,]+ transactions committed meanwhile")
+
+    def test_a_failover_by_sentinel(self):
+        if shutil.which("redis-server") is None:
+            self.skipTest("redis-server is not installed")
+        results = self.found_by("redis-sentinel", 14)
+        self.assertTrue({"lost-append", "incompatible-order"} & results["anomalies"].keys(), results["anomalies"].keys())
+        self.assertTrue(all(fault["took_effect"] and fault["healed"] for fault in results["faults"]), results["faults"])
 
     def test_the_race_of_a_commit(self):
         results = self.found_by("pg-race-serializable", 600)
