@@ -110,12 +110,14 @@ struct rig_merge_process {
 bool rig_merge_processes_init(struct rig_merge_processes *processes)
 {
     processes->pages = calloc(PAGES, sizeof(struct rig_merge_process *));
+    processes->first = PAGES;
+    processes->end = 0;
     return processes->pages != NULL;
 }
 
 void rig_merge_processes_done(struct rig_merge_processes *processes)
 {
-    for (size_t i = 0; processes->pages != NULL && i < PAGES; i++)
+    for (uint32_t i = processes->first; processes->pages != NULL && i < processes->end; i++)
         free(processes->pages[i]);
     free(processes->pages);
     processes->pages = NULL;
@@ -123,7 +125,7 @@ void rig_merge_processes_done(struct rig_merge_processes *processes)
 
 void rig_merge_processes_reset(struct rig_merge_processes *processes)
 {
-    for (size_t i = 0; i < PAGES; i++) {
+    for (uint32_t i = processes->first; i < processes->end; i++) {
         if (processes->pages[i] != NULL)
             memset(processes->pages[i], 0, PAGE_PROCESSES * sizeof(struct rig_merge_process));
     }
@@ -131,10 +133,13 @@ void rig_merge_processes_reset(struct rig_merge_processes *processes)
 
 static struct rig_merge_process *process_of(struct rig_merge_processes *processes, int32_t number)
 {
-    const uint32_t at = (uint32_t)number;
-    struct rig_merge_process **page = &processes->pages[at >> PAGE_BITS];
-    if (*page == NULL)
+    const uint32_t at = (uint32_t)number, place = at >> PAGE_BITS;
+    struct rig_merge_process **page = &processes->pages[place];
+    if (*page == NULL) {
         *page = calloc(PAGE_PROCESSES, sizeof **page);
+        processes->first = place < processes->first ? place : processes->first;
+        processes->end = place >= processes->end ? place + 1 : processes->end;
+    }
     return *page == NULL ? NULL : &(*page)[at & (PAGE_PROCESSES - 1)];
 }
 
@@ -182,7 +187,7 @@ static bool merge_processes_list(const struct rig_merge_processes *processes, co
                                  struct rig_rank_processes *list)
 {
     bool fits = true;
-    for (size_t page = 0; page < PAGES && fits; page++) {
+    for (size_t page = processes->first; page < processes->end && fits; page++) {
         for (size_t at = 0; processes->pages[page] != NULL && at < PAGE_PROCESSES && fits; at++) {
             const struct rig_merge_process *process = &processes->pages[page][at];
             const uint32_t number = (uint32_t)(page << PAGE_BITS | at);

@@ -41,11 +41,13 @@ void rig_merge_cuts_done(struct rig_merge_cuts *cuts);
  * The processes of merged records (history/merge/merge.h): each belongs to one rank, and begins a transaction after it
  * has completed the one before.
  *
- * Space: 8 bytes a process, in pages of 4,096. Time: constant.
+ * Space: 8 bytes a process, in pages of 4,096. Time: constant; to begin again or list them, linear in the pages between
+ * the lowest and the highest process.
  */
 
 struct rig_merge_processes {
     struct rig_merge_process **pages;
+    uint32_t first, end; /* those pages that may be there; first > end: none */
 };
 
 /* False when memory runs out. Call rig_merge_processes_done() in any case. */
