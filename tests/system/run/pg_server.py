@@ -19,6 +19,10 @@ def binaries():
     return found[-1].parent if found else pathlib.Path(there).parent if there else None
 
 
+def is_installed():
+    return binaries() is not None
+
+
 def free_port():
     """One that the system does not give to outgoing connections before the server takes it."""
     while True:

@@ -11,6 +11,8 @@ import sys
 
 SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
 sys.path[:0] = [str(SOURCE / "tests" / "system" / "http"), str(SOURCE / "tests" / "checks")]
+import mariadb_server
+import pg_server
 import sql_stand_ins
 import type_matrix
 from pg_finding import KEPT, PostgresTest
@@ -90,14 +92,24 @@ class Matrix(PostgresTest):
     def test_etcd(self):
         self.run_all("{driver: etcd, cluster: {local: {nodes: 1}}}", "etcd")
 
+    def serve(self, module):
+        """Settings of the database: one server for all types. Each run makes tables of its own."""
+        if not module.is_installed():
+            self.skipTest(f"{module.__name__}: there is none here")
+        server = module.Server(self.folder / "server")
+        self.addCleanup(server.stop)
+        password = f"password: {server.secret}, " if hasattr(server, "secret") else ""
+        user = "postgres" if hasattr(server, "secret") else "rig"
+        return f"user: {user}, {password}cluster: {{hosts: ['127.0.0.1:{server.port}']}}"
+
     def test_mysql(self):
-        self.run_all("{driver: mysql}")
+        self.run_all(f"{{driver: mysql, {self.serve(mariadb_server)}}}")
 
     def test_postgres(self):
+        database = f"{{driver: postgres, isolation: serializable, {self.serve(pg_server)}}}"
         for type in type_matrix.claims()["postgres"]:
             with self.subTest(type=type):
-                self.run_type(type, "{driver: postgres, isolation: serializable}", STRICT if type in OBJECTS else KEPT,
-                              transactions=1500, **FEWER.get(type, {}))
+                self.run_type(type, database, STRICT if type in OBJECTS else KEPT, transactions=1500, **FEWER.get(type, {}))
 
     def test_http(self):
         for dialect, stand_in in STAND_INS.items():

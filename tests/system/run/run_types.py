@@ -6,8 +6,10 @@ import pathlib
 import re
 import shutil
 import sys
+import tempfile
 import unittest
 
+import pg_server
 from pg_finding import KEPT, PostgresTest
 from rig_command import main
 
@@ -43,22 +45,35 @@ class TypesTest(PostgresTest):
         return sum('"savepoint":' in line and '"type":"fail"' in line for line in text.splitlines())
 
 
-POSTGRES = "{driver: postgres, isolation: serializable}"
 ETCD = "{driver: etcd, cluster: {local: {nodes: 1}}}"
 
 
 class Postgres(TypesTest):
+    """One server for all types and settings: each run makes tables of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not pg_server.is_installed():
+            raise unittest.SkipTest("there is no PostgreSQL here")
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="rig-test-"))
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        folder.chmod(0o711)  # the server has an account of its own
+        server = pg_server.Server(folder / "server")
+        cls.addClassCleanup(server.stop)
+        cls.database = (f"{{driver: postgres, isolation: serializable, user: postgres, password: {server.secret}, "
+                        f"cluster: {{hosts: ['127.0.0.1:{server.port}']}}}}")
+
     def test_sets_in_each_form_of_storage(self):
         for form in ("text", "integer-array", "rows"):
             with self.subTest(form=form):
-                results = self.run_type("set", POSTGRES, KEPT, f"database.table-schema={form}")
+                results = self.run_type("set", self.database, KEPT, f"database.table-schema={form}")
                 self.keeps_serializable(results)
                 self.assertGreater(results["history"]["ok"], 1000)
                 # Elements are read in the order of their insertion, so that reads are prefixes of each other.
                 self.assertLess((self.folder / "out" / "history.rig").stat().st_size, 40 * results["history"]["operations"])
 
     def test_rows_of_a_set_show_read_skew_at_read_committed(self):
-        results = self.run_type("set", POSTGRES, "snapshot-isolation", "database.isolation=read-committed",
+        results = self.run_type("set", self.database, "snapshot-isolation", "database.isolation=read-committed",
                                 "database.table-schema=rows", status=1, transactions=6000)
         self.assertNotEqual(results["levels"]["read-committed"], "refuted")
         self.assertTrue({"G-single-item", "G-nonadjacent-item", "G-single-predicate", "G-nonadjacent-predicate"} & results["anomalies"].keys(), results["anomalies"].keys())
@@ -67,14 +82,14 @@ class Postgres(TypesTest):
         for settings in (["workload.type=list-append"], ["workload.type=rw-register", "database.pipeline=false"],
                          ["database.prepared=false", "database.pipeline=false", "database.write=insert-then-update"]):
             with self.subTest(settings=settings):
-                results = self.run_type("list-append", POSTGRES, KEPT, "workload.savepoints.share=30%", *settings)
+                results = self.run_type("list-append", self.database, KEPT, "workload.savepoints.share=30%", *settings)
                 self.keeps_serializable(results)
                 self.assertGreater(self.parts_rolled_back(), 700)
 
     def test_increments_that_were_rolled_back_to_a_savepoint_are_gone(self):
         for type, settings in (("counter", []), ("bank", ["database.pipeline=false", "workload.savepoints.operations=3"])):
             with self.subTest(type=type):
-                results = self.run_type(type, POSTGRES, "snapshot-isolation", "workload.savepoints.share=40%",
+                results = self.run_type(type, self.database, "snapshot-isolation", "workload.savepoints.share=40%",
                                         "workload.savepoints.reads=30%", *settings)
                 self.assertEqual(results["anomalies"], {})
                 self.assertGreater(self.parts_rolled_back(), 700)
@@ -84,7 +99,7 @@ class Postgres(TypesTest):
             for settings in (["database.isolation=read-committed"], ["database.pipeline=true"],
                              ["database.pipeline=false", "database.prepared=false"]):
                 with self.subTest(type=type, settings=settings):
-                    results = self.run_type(type, POSTGRES, "strict-serializable",
+                    results = self.run_type(type, self.database, "strict-serializable",
                                             *settings, transactions=1500)
                     self.assertEqual(results["history"]["info"], 0)
                     self.assertGreater(results["history"]["fail"], 100) # comparisons that did not hold
@@ -93,42 +108,42 @@ class Postgres(TypesTest):
         for type in ("queue", "stack"):
             for settings in ((), ("database.isolation=read-committed", "database.pipeline=false")):
                 with self.subTest(type=type, settings=settings):
-                    results = self.run_type(type, POSTGRES, "strict-serializable", *settings, transactions=1500)
+                    results = self.run_type(type, self.database, "strict-serializable", *settings, transactions=1500)
                     self.assertEqual("held", results["levels"]["strict-serializable"])
                     self.assertGreater(results["history"]["ok"], 300)
 
     def test_counters(self):
-        results = self.run_type("counter", POSTGRES, "strict-serializable", "workload.amount.negative=20%")
+        results = self.run_type("counter", self.database, "strict-serializable", "workload.amount.negative=20%")
         self.assertEqual(results["anomalies"], {})
         # In place, an increment is not lost at read committed; one of what was read is.
-        self.run_type("counter", POSTGRES, "strong-snapshot-isolation", "database.isolation=read-committed",
+        self.run_type("counter", self.database, "strong-snapshot-isolation", "database.isolation=read-committed",
                       "workload.operations.max=1")
-        results = self.run_type("counter", POSTGRES, "strong-snapshot-isolation", "database.isolation=read-committed",
+        results = self.run_type("counter", self.database, "strong-snapshot-isolation", "database.isolation=read-committed",
                                 "database.pipeline=false", "database.write=insert-then-update", status=1)
         self.assertIn("counter-bounds", results["anomalies"])
 
     def test_banks(self):
         for settings in ((), ("database.pipeline=false", "database.prepared=false", "database.tables=3")):
             with self.subTest(settings=settings):
-                results = self.run_type("bank", POSTGRES, KEPT, *settings)
+                results = self.run_type("bank", self.database, KEPT, *settings)
                 self.has_no_anomaly(results)
                 self.assertGreater(results["history"]["ok"], 1000)
 
     def test_banks_at_read_committed(self):
         """Transfers lose each other's updates, and reads of all accounts see half of a transfer."""
-        results = self.run_type("bank", POSTGRES, "repeatable-read", "database.isolation=read-committed", status=1)
+        results = self.run_type("bank", self.database, "repeatable-read", "database.isolation=read-committed", status=1)
         self.assertIn("wrong-total", results["anomalies"])
         self.assertNotEqual(results["levels"]["read-committed"], "refuted")
 
     def test_a_total_that_is_wrong_in_every_read(self):
         """The plan in the record says what accounts have; `rig check` of the record alone finds it, too."""
-        self.has_no_anomaly(self.run_type("bank", POSTGRES, KEPT, transactions=600))
+        self.has_no_anomaly(self.run_type("bank", self.database, KEPT, transactions=600))
         self.status(0, self.rig("check", "out/history.rig", "--level", KEPT))
         done = self.status(1, self.rig("check", "out/history.rig", "--level", KEPT, "--total", "81"))
         self.assertIn("a total of 80, and it is 81", done.out)
 
     def test_balances_below_0(self):
-        results = self.run_type("bank", POSTGRES, KEPT, "workload.accounts.negative=true")
+        results = self.run_type("bank", self.database, KEPT, "workload.accounts.negative=true")
         self.has_no_anomaly(results)
         self.status(0, self.rig("check", "out/history.rig", "--level", KEPT))
 
@@ -136,7 +151,7 @@ class Postgres(TypesTest):
         """The last read of all accounts, after the load, shows the total; without the locks it does not."""
         totals = []
         for lock in ("100%", "0%"):
-            self.run_type("bank", POSTGRES, "read-committed", "database.isolation=read-committed",
+            self.run_type("bank", self.database, "read-committed", "database.isolation=read-committed",
                           "workload.reads=10%", f"database.lock-reads={lock}")
             self.status(0, self.rig("convert", "out/history.rig", "out/history.jsonl"))
             last = [json.loads(line) for line in (self.folder / "out" / "history.jsonl").read_text().splitlines()][-1]
@@ -150,7 +165,8 @@ class Postgres(TypesTest):
         options = [f"database.{setting}" for setting in (
             "cluster.local.nodes=1", "cluster.local.settings=[log_statement=all]", "prepared=false", "pipeline=false",
             "isolation=read-committed", *settings)]
-        results = self.run_type("list-append", POSTGRES, "read-uncommitted", "workload.operations.min=2",
+        own = "{driver: postgres, isolation: serializable}"  # a server that rig starts: the settings are its
+        results = self.run_type("list-append", own, "read-uncommitted", "workload.operations.min=2",
                                 "workload.keys.active=3", "workload.final-reads=none", *options, transactions=1500)
         log = "".join(path.read_text(errors="replace") for path in (self.folder / "out").rglob("pg-1*.log"))
         reads = re.findall(r"SELECT (?:t\.)?v FROM \S+ (?:AS t )?WHERE (?:t\.)?k = \S+( FOR UPDATE| FOR SHARE)?", log)
@@ -173,7 +189,7 @@ class Postgres(TypesTest):
         self.assertIn("40P01", [error["code"] for error in sharing["run"]["errors"]])
 
     def test_long_forks(self):
-        results = self.run_type("long-fork", POSTGRES, KEPT)
+        results = self.run_type("long-fork", self.database, KEPT)
         self.assertNotIn("G-nonadjacent-item", results["anomalies"])
         self.assertGreater(results["history"]["ok"], 1000)
 
@@ -185,16 +201,16 @@ class Postgres(TypesTest):
             with self.subTest(type=type):
                 # Claims conflict with all others, and a server may abort nearly all of those of many clients.
                 fewer = ["clients.count=3"] if type == "unique-ids" else []
-                results = self.run_type(type, POSTGRES, KEPT, *fewer, transactions=1500)
+                results = self.run_type(type, self.database, KEPT, *fewer, transactions=1500)
                 self.keeps_serializable(results)
                 self.assertGreater(results["history"]["ok"], 300)
-                results = self.run_type(type, POSTGRES, "read-committed" if anomaly is None else "snapshot-isolation",
+                results = self.run_type(type, self.database, "read-committed" if anomaly is None else "snapshot-isolation",
                                         "database.isolation=read-committed", status=0 if anomaly is None else 1)
                 self.assertEqual([anomaly] if anomaly else [], [name for name in results["anomalies"] if name == anomaly])
                 self.assertEqual(results["levels"]["read-committed"], "held")
 
     def test_rows_are_for_sets_only(self):
-        plan = self.plan(PLAN.format(type="list-append", transactions=10, database=POSTGRES, level=KEPT))
+        plan = self.plan(PLAN.format(type="list-append", transactions=10, database=self.database, level=KEPT))
         done = self.status(64, self.rig("run", plan, "-o", "out", "--set", "database.table-schema=rows"))
         self.assertIn("for the type set only", done.err)
 
