@@ -81,7 +81,7 @@ const struct rig_driver rig_driver = {
     .name = "odbc",
     .summary = "any database with an ODBC driver, in a dialect of SQL that a file gives",
     .workloads = RIG_SQL_WORKLOADS,
-    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_PREFILLS,
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_PREFILLS,
     .options = option_table,
     .options_size = sizeof(struct rig_sql_program_options),
     .run_size = sizeof(struct run),
@@ -97,5 +97,6 @@ const struct rig_driver rig_driver = {
     .close = rig_sql_session_close,
     .describe = rig_sql_program_describe,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND),
+    .cluster = &rig_command_cluster_ops,
     .rows = &row_ops,
 };

@@ -26,7 +26,9 @@ static void write_open(const struct rig_sql_program_run *run, struct rig_json_wr
 {
     const struct rig_sql_program_options *options = run->options;
     rig_json_begin_object(writer, "open");
-    if (rig_sql_given(options->connection))
+    if (run->connection != NULL)
+        rig_json_string(writer, "connection", run->connection);
+    else if (rig_sql_given(options->connection))
         rig_json_string(writer, "connection", options->connection);
     else if (rig_sql_given(options->dsn))
         rig_json_string(writer, "connection", options->dsn);
@@ -255,7 +257,11 @@ enum rig_rc rig_sql_program_check(const void *object, enum rig_workload workload
     const struct rig_sql_dialect_level *level = NULL;
     struct rig_sql_dialect_file *dialect = NULL;
     (void)workload;
-    enum rig_rc rc = rig_sql_dialect_load(options->dialect, &dialect, err);
+    enum rig_rc rc = rig_command_options_check(&options->servers, err);
+    if (rc == RIG_OK && options->servers.command.count > 0)
+        rc = rig_command_text_check("connection", options->connection, (unsigned)options->servers.nodes, err);
+    if (rc == RIG_OK)
+        rc = rig_sql_dialect_load(options->dialect, &dialect, err);
     if (rc != RIG_OK)
         return rc;
     struct rig_err own = {0};
@@ -290,7 +296,9 @@ enum rig_rc rig_sql_program_init(struct rig_sql_program_run *run, const struct r
     run->options = env->options;
     run->client = client;
     run->sql.env = env; /* for a `done` after a failure */
-    enum rig_rc rc = rig_sql_dialect_load(run->options->dialect, &run->dialect, err);
+    enum rig_rc rc = rig_command_cluster_init(&run->cluster, "sql", env, &run->options->servers, err);
+    if (rc == RIG_OK)
+        rc = rig_sql_dialect_load(run->options->dialect, &run->dialect, err);
     if (rc == RIG_OK)
         rc = rig_sql_dialect_find_level(run->dialect, run->options->isolation, &run->level, err);
     if (rc == RIG_OK) {
@@ -317,6 +325,9 @@ void rig_sql_program_done(void *object)
     struct rig_sql_program_run *run = object;
     if (run->sql.env == NULL)
         return;
+    rig_command_cluster_done(&run->cluster);
+    free(run->connection);
+    run->connection = NULL;
     rig_sql_programs_done(&run->programs);
     rig_sql_program_schema_done(&run->schema);
     if (run->sql.client != NULL)
@@ -333,4 +344,32 @@ void rig_sql_program_describe(void *object, char *text, size_t size)
     const struct rig_sql_program_run *run = object;
     const char *version = run->sql.server_version;
     (void)snprintf(text, size, "%s", version[0] != '\0' ? version : run->dialect->product);
+}
+
+/* ---- nodes that rig starts by a command (drivers/local/command_cluster.h) ---- */
+
+const struct rig_command_options *rig_command_options_of(const void *options)
+{
+    return &((const struct rig_sql_program_options *)options)->servers;
+}
+
+struct rig_command_cluster *rig_command_cluster_of(const void *run)
+{
+    return &((struct rig_sql_program_run *)(uintptr_t)run)->cluster;
+}
+
+bool rig_command_cluster_is_routed(const void *options)
+{
+    const char *connection = ((const struct rig_sql_program_options *)options)->connection;
+    return connection != NULL && rig_command_text_is_routed(connection);
+}
+
+enum rig_rc rig_command_cluster_started(void *object, struct rig_err *err)
+{
+    struct rig_sql_program_run *run = object;
+    if (run->options->connection == NULL)
+        return RIG_OK;
+    free(run->connection);
+    run->connection = rig_command_client_text(&run->cluster, run->options->connection, err);
+    return run->connection == NULL ? RIG_E_PLAN : RIG_OK;
 }

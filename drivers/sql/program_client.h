@@ -11,6 +11,7 @@
 #ifndef RIG_DRIVERS_SQL_PROGRAM_CLIENT_H
 #define RIG_DRIVERS_SQL_PROGRAM_CLIENT_H
 
+#include "drivers/local/command_cluster.h"
 #include "drivers/sql/program_schema.h"
 #include "drivers/sql/sql_client.h"
 #include "drivers/sql/sql_program.h"
@@ -24,6 +25,7 @@ struct rig_sql_program_options {
     const char *dsn;        /* the same, as the name of a data source */
     int64_t processes;      /* index into rig_sql_processes_words: 0 each session has one, 1 all share one */
     struct rig_text_list command;
+    struct rig_command_options servers;
 };
 
 extern const char *const rig_sql_processes_words[];
@@ -53,7 +55,8 @@ extern const char *const rig_sql_processes_words[];
     {.name = "max-answer", .type = RIG_OPTION_SIZE, RIG_SQL_PROGRAM_AT(sql.max_answer_bytes), .default_text = "16MiB", \
      .least = 1024, .most = 1e9, .help = "longest line that rig reads from the program"},                             \
     {.name = "keep-tables", .type = RIG_OPTION_BOOL, RIG_SQL_PROGRAM_AT(sql.keep_tables), .default_text = "false",     \
-     .help = "whether the run's tables stay after it"}
+     .help = "whether the run's tables stay after it"},                                                                \
+    RIG_COMMAND_OPTION_ROWS(struct rig_sql_program_options, servers)
 /* clang-format on */
 
 struct rig_sql_program_run {
@@ -64,8 +67,10 @@ struct rig_sql_program_run {
     const struct rig_sql_dialect_level *level;
     struct rig_sql_program_schema schema;
     struct rig_sql_programs programs;
-    const char **arguments; /* NULL-ended; the first is `program` */
-    char program[8200];     /* its path */
+    struct rig_command_cluster cluster; /* nodes that rig starts by a command */
+    char *connection;                   /* the plan's, with the ports of these nodes; owned. NULL: as it is */
+    const char **arguments;             /* NULL-ended; the first is `program` */
+    char program[8200];                 /* its path */
     char home[4096];
     char remedy[512]; /* the removal of the run's tables */
 };

@@ -46,7 +46,7 @@ const struct rig_driver rig_driver = {
     .name = "sql",
     .summary = "any SQL database, through a program that carries its client library (JDBC, Python, Perl, Node, ...)",
     .workloads = RIG_SQL_WORKLOADS,
-    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_PREFILLS,
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_PREFILLS,
     .options = option_table,
     .options_size = sizeof(struct rig_sql_program_options),
     .run_size = sizeof(struct rig_sql_program_run),
@@ -62,5 +62,6 @@ const struct rig_driver rig_driver = {
     .close = rig_sql_session_close,
     .describe = rig_sql_program_describe,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND),
+    .cluster = &rig_command_cluster_ops,
     .rows = &row_ops,
 };

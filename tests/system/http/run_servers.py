@@ -163,6 +163,21 @@ class Servers(rig_command.RigTest):
         self.assertTrue(all(fault["took_effect"] and fault["healed"] for fault in results["faults"]), repr(done))
         self.assertEqual(results["levels"]["serializable"], "held", repr(done))
 
+    @needs("odbcinst")
+    def test_postgresql_over_odbc(self):
+        drivers = subprocess.run(["odbcinst", "-q", "-d"], capture_output=True, text=True).stdout
+        if "[PostgreSQL Unicode]" not in drivers or not glob.glob("/usr/lib/postgresql/*/bin/initdb"):
+            self.skipTest("PostgreSQL or its ODBC driver is not installed")
+        plan = (CONFIGS / "pg-command.yaml").read_text().split("nemesis:")[0]
+        plan = plan.replace("  driver: exec\n", "  driver: odbc\n  dialect: postgres\n  isolation: serializable\n  connection: Driver=PostgreSQL Unicode;"
+                            "Server=127.0.0.1;Port={port};Database=postgres;UID=rig;Protocol=7.4-0\n").replace("  command: [./servers", "  # ")
+        plan += "nemesis: [{fault: kill, at: [1s], for: 100ms}, {fault: delay, at: [2s], for: 300ms}]\ncheck: {levels: [serializable], minimum: {answering: 0%}}\n"
+        done = self.status(0, self.rig("run", self.plan(plan), "--set", "workload.duration=3s", "-o", "run", timeout=120))
+        self.work_folder_is_empty()
+        results = self.results("run")
+        self.assertTrue(all(fault["took_effect"] and fault["healed"] for fault in results["faults"]), repr(done))
+        self.assertEqual((results["levels"]["serializable"], results["run"]["driver"]), ("held", "odbc"), repr(done))
+
     @unittest.skipUnless(H2.exists() and shutil.which("java"), "H2 or java is not installed")
     def test_h2_starts_and_is_killed(self):
         """No client speaks its protocol here: what counts is that the node is found ready, ends and starts again."""
