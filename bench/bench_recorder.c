@@ -1,7 +1,10 @@
 /*
  * The recorder's cost to a client: invoke and complete of one transaction, without generator, driver and pacing.
  *
- *   bench_recorder [transactions] [repetitions]
+ *   bench_recorder [transactions] [repetitions] [times]
+ *
+ * With the word `times` each of a transaction's two operations is stamped at its start and its end, as by a driver that
+ * waits for each answer: four readings of the clock more.
  *
  * Per number of channels, in ns a transaction, medians: "client" is processor time of the client threads, "writer" that
  * of the recorder's thread, from its start to the end of closing, "load" the time to read the record back. "stalls"
@@ -11,6 +14,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -21,6 +25,8 @@
 #include "history/record/recorder.h"
 
 enum { MOST_REPETITIONS = 100, MOST_CHANNELS = 16, ELEMENTS = 100, KEYS = 10 };
+
+static bool has_times;
 
 struct client {
     pthread_t thread;
@@ -55,6 +61,8 @@ static void *run_client(void *argument)
     for (int64_t i = 0; i < ELEMENTS; i++)
         elements[i] = i + 1;
     struct rig_read reads[2] = {{.state = RIG_READ_UNKNOWN}, {.state = RIG_READ_SEEN}};
+    struct rig_column_row stamped = {0};
+    rig_column_give(&stamped, RIG_COLUMN_TIMES, 2);
     double before = clock_of(CLOCK_THREAD_CPUTIME_ID);
     for (uint32_t i = 0; i < client->transactions; i++) {
         int64_t key = (int64_t)(i / ELEMENTS * KEYS + i % KEYS) * MOST_CHANNELS + client->index;
@@ -63,6 +71,11 @@ static void *run_client(void *argument)
         reads[1].count = i % ELEMENTS;
         int64_t now_ns = rig_clock_now_ns();
         rig_channel_invoke(client->channel, client->index, now_ns, now_ns, ops, 2);
+        int64_t times[4];
+        for (int at = 0; has_times && at < 4; at++)
+            times[at] = rig_clock_now_ns();
+        if (has_times)
+            rig_channel_columns(client->channel, &stamped, times);
         rig_channel_complete(client->channel, rig_clock_now_ns(), RIG_OUTCOME_OK, reads, elements, NULL);
     }
     client->cpu_ns = clock_of(CLOCK_THREAD_CPUTIME_ID) - before;
@@ -87,7 +100,8 @@ static double load_ns(const char *path, uint32_t transactions)
 static struct result measure(const char *path, uint32_t channels, uint32_t transactions)
 {
     struct client clients[MOST_CHANNELS] = {0};
-    struct rig_recorder_options options = {.path = path, .channel_count = channels};
+    struct rig_recorder_options options = {
+        .path = path, .channel_count = channels, .columns = has_times ? RIG_COLUMN_BIT(RIG_COLUMN_TIMES) : 0};
     struct rig_recorder *recorder = NULL;
     struct rig_err err = {0};
     struct result result = {0};
@@ -132,7 +146,8 @@ int main(int argc, char **argv)
     long transactions = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
     long repetitions = argc > 2 ? strtol(argv[2], NULL, 10) : 5;
     if (transactions < MOST_CHANNELS || transactions > 1000000000 || repetitions < 1 || repetitions > MOST_REPETITIONS)
-        die("usage: bench_recorder [transactions] [repetitions]");
+        die("usage: bench_recorder [transactions] [repetitions] [times]");
+    has_times = argc > 3 && strcmp(argv[3], "times") == 0;
     char folder[] = "/tmp/rig-bench-recorder-XXXXXX";
     char path[64];
     if (mkdtemp(folder) == NULL)

@@ -140,6 +140,9 @@ struct rig_transaction {
     /* Side columns, for every outcome, RIG_COLUMN_ORDER for ok only. The driver gives those that it lists in
        rig_driver.columns; the core gives those of holds. */
     struct rig_column_row columns;
+    /* Start and end of each operation on the clock of core->now_ns(), 2 * op_count numbers; NULL: not wanted. A driver that
+     * waits for the answer to one operation before it sends the next calls rig_op_began() and rig_op_ended(). */
+    int64_t *times;
     char error_code[RIG_ERROR_CODE_BYTES]; /* short and stable ("40001", "timeout"), empty for ok */
     char error_text[RIG_ERROR_TEXT_BYTES]; /* one line for a person; the core redacts secrets */
     void *core_private;
@@ -205,6 +208,29 @@ struct rig_core {
      */
     bool (*server_ended)(const struct rig_server_end *end);
 };
+
+/* The operation is about to be sent. */
+static inline void rig_op_began(const struct rig_core *core, struct rig_transaction *transaction, uint32_t op)
+{
+    if (transaction->times != NULL)
+        transaction->times[2 * (size_t)op] = core->now_ns();
+}
+
+/* The number of the transaction's first operations that have times. */
+static inline int64_t rig_times_count(const struct rig_transaction *transaction)
+{
+    const bool given = (transaction->columns.given & RIG_COLUMN_BIT(RIG_COLUMN_TIMES)) != 0;
+    return given ? transaction->columns.at[RIG_COLUMN_TIMES] : 0;
+}
+
+/* It was answered, perhaps by an error. Operations that come after one without times have none. */
+static inline void rig_op_ended(const struct rig_core *core, struct rig_transaction *transaction, uint32_t op)
+{
+    if (transaction->times == NULL || rig_times_count(transaction) != (int64_t)op)
+        return;
+    transaction->times[2 * (size_t)op + 1] = core->now_ns();
+    rig_column_give(&transaction->columns, RIG_COLUMN_TIMES, (int64_t)op + 1);
+}
 
 /*
  * The accounts of the workload bank: keys 0 to count - 1. An account that nothing has changed yet has `balance`:

@@ -141,6 +141,21 @@ static void add_column(struct rig_json_writer *w, const char *name, const struct
         rig_json_int(w, name, value);
 }
 
+/* [[start, end], ...] of the operations, in ns after the invocation. */
+static void add_times(struct rig_json_writer *w, struct rig_spans times)
+{
+    if (times.count == 0)
+        return;
+    rig_json_begin_array(w, "times_ns");
+    for (uint32_t i = 0; i < times.count; i++) {
+        rig_json_begin_array(w, NULL);
+        rig_json_int(w, NULL, times.at[2 * i]);
+        rig_json_int(w, NULL, times.at[2 * i + 1]);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+}
+
 /* Why a transaction failed, the node that answered it, the times, and how long it was held. */
 static void add_answer(struct rig_json_writer *w, const struct rig_history *history, uint32_t txn)
 {
@@ -161,6 +176,7 @@ static void add_answer(struct rig_json_writer *w, const struct rig_history *hist
     add_column(w, "held_before", history, txn, RIG_COLUMN_HELD_BEFORE);
     add_column(w, "savepoint", history, txn, RIG_COLUMN_SAVEPOINT);
     add_column(w, "committed_meanwhile", history, txn, RIG_COLUMN_MEANWHILE);
+    add_times(w, rig_history_times(history, txn));
     rig_json_end(w);
 }
 

@@ -53,7 +53,10 @@ static void add_order(struct rig_buf *out, const struct rig_smallest_part *shrun
     if (interleaving->step_count == 0)
         return;
     rig_tell(out, "\n%s",
-             interleaving->by_snapshots
+             interleaving->by_times
+                 ? "An order of the statements that gives these results, by the clients' clocks; one that waits for "
+                   "another transaction does not hold up the others:\n"
+             : interleaving->by_snapshots
                  ? "An order of the statements that gives these results where a transaction reads a snapshot "
                    "that its first read takes:\n"
              : interleaving->explains_reads

@@ -1,18 +1,22 @@
 #include "checker/explain/sentence.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/clock.h"
 #include "checker/explain/answered.h"
 #include "checker/explain/say.h"
 #include "checker/explain/type_words.h"
+#include "checker/explain/waits.h"
 #include "history/types/types.h"
 
 enum {
     OPS_SHOWN = 16,
     CYCLE_SHOWN = 64, /* transactions; the text of a longer cycle has only its ends */
     CYCLE_ENDS = 8,
+    MOMENTS_SHOWN = 32, /* of a course by time */
 };
 
 static void add_op(const struct rig_history *history, uint32_t txn, uint32_t at, struct rig_buf *text)
@@ -141,6 +145,80 @@ static void add_txn_line(const struct rig_history *history, const struct rig_wit
     rig_answered_held(history, txn, text);
 }
 
+/* ---- by time ---- */
+
+/* The begin of an operation, or the end of a transaction. */
+struct moment {
+    int64_t at_ns;
+    uint32_t txn;
+    uint32_t op; /* UINT32_MAX: the end */
+};
+
+static int compare_moments(const void *a, const void *b)
+{
+    const struct moment *x = a, *y = b;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return x->txn != y->txn ? (x->txn < y->txn ? -1 : 1) : (x->op > y->op) - (x->op < y->op);
+}
+
+static uint32_t gather_moments(const struct rig_timed *timed, struct moment moments[MOMENTS_SHOWN])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < timed->txn_count; i++) {
+        const uint32_t txn = timed->txns[i];
+        const uint32_t op_count = rig_txn_op_count(timed->history, txn);
+        if (op_count + 1 > MOMENTS_SHOWN - count)
+            return 0;
+        for (uint32_t op = 0; op < op_count; op++)
+            moments[count++] = (struct moment){rig_timed_start_ns(timed, txn, op), txn, op};
+        if (timed->history->txns[txn].complete_ns != RIG_NO_TIME)
+            moments[count++] = (struct moment){timed->history->txns[txn].complete_ns, txn, UINT32_MAX};
+    }
+    return count;
+}
+
+static void add_wait(const struct rig_timed *timed, const struct moment *moment, struct rig_buf *text)
+{
+    const struct rig_wait wait = rig_timed_wait(timed, moment->txn, moment->op);
+    if (wait.ns == 0)
+        return;
+    const double ms = (double)wait.ns / (double)RIG_NS_PER_MS;
+    rig_buf_printf(text, ms < 9.95 ? " (waited %.1f ms" : " (waited %.0f ms", ms);
+    if (wait.from != UINT32_MAX)
+        rig_say(timed->history, text, " for %T", wait.from);
+    rig_buf_add_char(text, ')');
+}
+
+/* "By the clients' clocks: T3 [append 1 2], T5 [r 1 [2]] (waited 8.2 ms for T3), T3 committed, T5 committed." Nothing without
+ * the times of all operations, or for a long witness. */
+static void add_course(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    static const char *const ends[] = {[RIG_OUTCOME_OK] = "committed",
+                                       [RIG_OUTCOME_FAIL] = "failed",
+                                       [RIG_OUTCOME_INFO] = "ended, its outcome unknown"};
+    struct moment moments[MOMENTS_SHOWN];
+    struct rig_timed timed;
+    if (witness->txn_count < 2 || !rig_timed_init(&timed, history, witness->txns, witness->txn_count))
+        return;
+    const uint32_t count = gather_moments(&timed, moments);
+    if (count == 0)
+        return;
+    qsort(moments, count, sizeof *moments, compare_moments);
+    rig_buf_add_text(text, "\n  By the clients' clocks:");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct moment *moment = &moments[i];
+        rig_say(history, text, i == 0 ? " %T " : ", %T ", moment->txn);
+        if (moment->op == UINT32_MAX) {
+            rig_buf_add_text(text, ends[history->txns[moment->txn].outcome]);
+            continue;
+        }
+        add_op(history, moment->txn, moment->op, text);
+        add_wait(&timed, moment, text);
+    }
+    rig_buf_add_char(text, '.');
+}
+
 /* The first and the last of `count` transactions or steps are shown; where some are left out, says so once. */
 static bool is_shown(uint32_t i, uint32_t count, const char *what, struct rig_buf *text)
 {
@@ -206,6 +284,7 @@ static void add_cycle(const struct rig_history *history, const struct rig_witnes
         if (is_shown(i, witness->txn_count, "transactions", text))
             add_txn_line(history, witness, witness->txns[i], text);
     }
+    add_course(history, witness, text);
     for (uint32_t i = 0; i < witness->step_count; i++) {
         if (!is_shown(i, witness->step_count, "steps", text))
             continue;
@@ -222,6 +301,7 @@ static void add_cases(const struct rig_history *history, const struct rig_witnes
     rig_sentence_cases_title(witness->cases, text);
     for (uint32_t i = 0; i < witness->txn_count; i++)
         add_txn_line(history, witness, witness->txns[i], text);
+    add_course(history, witness, text);
     if (!rig_sentence_cases(history, witness->cases, text))
         text->failed = true;
     rig_buf_add_text(text, "  ");
@@ -240,6 +320,7 @@ static char *word_witness(const struct rig_history *history, const struct rig_wi
         rig_type_words(history->workload)->add_noncyclic(history, witness, &text);
         for (uint32_t i = 0; i < witness->txn_count; i++)
             add_txn_line(history, witness, witness->txns[i], &text);
+        add_course(history, witness, &text);
         rig_buf_add_text(&text, "\n  ");
     }
     add_refuted(witness, &text);

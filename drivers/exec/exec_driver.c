@@ -448,7 +448,7 @@ const struct rig_driver rig_driver = {
     .interrupt = interrupt,
     .close = close_session,
     .describe = describe,
-    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND),
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES),
     .cluster = &rig_command_cluster_ops,
     .preview = preview,
 };

@@ -192,6 +192,24 @@ static void take_columns(const json_t *root, const struct rig_core *core, struct
         rig_column_give(&transaction->columns, RIG_COLUMN_BACKEND, json_integer_value(backend));
 }
 
+/* `times`: [[start, end], ...] of the first operations, in ns of CLOCK_MONOTONIC. Ends at the first pair of another form. */
+static void take_times(const json_t *times, struct rig_transaction *transaction)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < json_array_size(times) && i < transaction->op_count; i++) {
+        const json_t *pair = json_array_get(times, i);
+        const json_t *start = json_array_get(pair, 0), *end = json_array_get(pair, 1);
+        if (json_array_size(pair) != 2 || !json_is_integer(start) || !json_is_integer(end) ||
+            json_integer_value(start) < 0 || json_integer_value(end) < json_integer_value(start))
+            break;
+        transaction->times[2 * count] = json_integer_value(start);
+        transaction->times[2 * count + 1] = json_integer_value(end);
+        count++;
+    }
+    if (count > 0)
+        rig_column_give(&transaction->columns, RIG_COLUMN_TIMES, count);
+}
+
 static enum rig_exec_answer take_answer(const json_t *root, uint64_t number, const struct rig_core *core,
                                         struct rig_transaction *transaction,
                                         char problem[static RIG_EXEC_PROBLEM_BYTES])
@@ -220,6 +238,8 @@ static enum rig_exec_answer take_answer(const json_t *root, uint64_t number, con
         return room ? RIG_EXEC_MALFORMED : RIG_EXEC_NO_ROOM;
     }
     take_columns(root, core, transaction);
+    if (transaction->times != NULL)
+        take_times(json_object_get(root, "times"), transaction);
     const char *error = json_string_value(json_object_get(root, "error"));
     const char *text = json_string_value(json_object_get(root, "text"));
     if (said != 0) {

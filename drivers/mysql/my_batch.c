@@ -429,6 +429,21 @@ static void take_commit(struct rig_my_turn *turn)
         take_timestamp(turn, rig_my_run_of(turn)->options->sql.commit_ts, RIG_COLUMN_COMMIT_TS, RIG_PHASE_COMMIT);
 }
 
+/* A request of one operation has its times. */
+static void run_request(struct rig_my_turn *turn, const struct batch *batch)
+{
+    const struct rig_core *core = turn->sql.session->run->env->core;
+    const bool is_one = batch->to == batch->from + 1 && !batch->begins && !batch->commits;
+    if (is_one)
+        rig_op_began(core, turn->sql.transaction, batch->from);
+    if (rig_my_run_of(turn)->options->sql.prepared && batch->to > batch->from)
+        run_prepared(turn, batch->from);
+    else
+        run_texts(turn, batch);
+    if (is_one)
+        rig_op_ended(core, turn->sql.transaction, batch->from);
+}
+
 void rig_my_batch_run(struct rig_my_turn *turn)
 {
     struct batch batch = {.begins = true};
@@ -445,10 +460,7 @@ void rig_my_batch_run(struct rig_my_turn *turn)
             take_last_commit(turn);
         if (turn->sql.failed)
             return;
-        if (rig_my_run_of(turn)->options->sql.prepared && batch.to > batch.from)
-            run_prepared(turn, batch.from);
-        else
-            run_texts(turn, &batch);
+        run_request(turn, &batch);
         if (batch.begins)
             take_begin(turn);
         batch.begins = false;

@@ -128,7 +128,7 @@ const struct rig_driver rig_driver = {
     .interrupt = rig_sql_session_interrupt,
     .close = rig_sql_session_close,
     .describe = describe,
-    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) |
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES) |
                RIG_COLUMN_BIT(RIG_COLUMN_START_TS) | RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
     .settings = settings,
     .cluster = &rig_my_cluster_ops,

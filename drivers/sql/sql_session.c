@@ -195,6 +195,16 @@ bool rig_sql_turn_affords(struct rig_sql_turn *turn, uint32_t op)
     return false;
 }
 
+/* An operation that fails has an end, too: it may have waited. */
+static bool operate(struct rig_sql_turn *turn, uint32_t op)
+{
+    const struct rig_core *core = turn->session->run->env->core;
+    rig_op_began(core, turn->transaction, op);
+    const bool done = turn->session->run->client->operate(turn, op);
+    rig_op_ended(core, turn->transaction, op);
+    return done;
+}
+
 void rig_sql_turn_run_statements(struct rig_sql_turn *turn)
 {
     const struct rig_sql_client *client = turn->session->run->client;
@@ -206,7 +216,7 @@ void rig_sql_turn_run_statements(struct rig_sql_turn *turn)
             rig_sql_turn_hold(turn);
         if (rig_sql_turn_delays_at(turn, i))
             rig_sql_turn_delay(turn);
-        if (i < op_count && !client->operate(turn, i))
+        if (i < op_count && !operate(turn, i))
             return;
     }
     client->commit(turn);

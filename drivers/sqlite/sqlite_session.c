@@ -258,6 +258,53 @@ static void take_read(struct turn *turn, uint32_t op, const struct rig_sqlite_ro
         fail(turn, phase_of_results(turn), RIG_SQL_MALFORMED, NULL);
 }
 
+/* When the server ran the step of an operation. */
+static void take_times(struct turn *turn, uint32_t op, int64_t began_ns, int64_t ended_ns)
+{
+    struct rig_transaction *transaction = turn->sql.transaction;
+    if (op == NO_OPERATION || turn->sql.program != NULL || transaction->times == NULL ||
+        rig_times_count(transaction) != (int64_t)op)
+        return;
+    transaction->times[2 * (size_t)op] = began_ns;
+    transaction->times[2 * (size_t)op + 1] = ended_ns;
+    rig_column_give(&transaction->columns, RIG_COLUMN_TIMES, (int64_t)op + 1);
+}
+
+/* The operation of a step of the message. */
+static uint32_t op_of(const struct turn *turn, uint32_t step)
+{
+    uint32_t op;
+    memcpy(&op, connection_of(turn)->sent.data + step * sizeof op, sizeof op);
+    return op;
+}
+
+/* The times of the steps that a failed transaction ran. */
+static void take_times_of_failed(struct turn *turn)
+{
+    const struct rig_sqlite_answer *answer = &link_of(turn)->answer;
+    struct rig_sqlite_cursor cursor = rig_sqlite_link_results(link_of(turn));
+    struct rig_sqlite_rows rows;
+    struct rig_sqlite_cell cell;
+    uint32_t step = 0;
+    for (; step < answer->step_count && step < turn->step_count && rig_sqlite_next_rows(&cursor, &rows); step++) {
+        take_times(turn, op_of(turn, step), rows.began_ns, rows.ended_ns);
+        for (uint64_t i = (uint64_t)rows.row_count * rows.column_count; i > 0; i--) {
+            if (!rig_sqlite_next_cell(&cursor, &cell))
+                return;
+        }
+    }
+    if (step == answer->step_count && step < turn->step_count && answer->ended_ns != 0)
+        take_times(turn, op_of(turn, step), answer->began_ns, answer->ended_ns);
+}
+
+static void take_result(struct turn *turn, uint32_t op, const struct rig_sqlite_rows *rows,
+                        struct rig_sqlite_cursor *cursor)
+{
+    take_times(turn, op, rows->began_ns, rows->ended_ns);
+    if (op != NO_OPERATION && rig_op_reads(turn->sql.transaction->ops[op].kind))
+        take_read(turn, op, rows, cursor);
+}
+
 /* Takes the results of the steps that were run; those of a transaction that failed are of no further use. */
 static void take_results(struct turn *turn)
 {
@@ -265,12 +312,11 @@ static void take_results(struct turn *turn)
     struct rig_sqlite_cursor cursor = rig_sqlite_link_results(link);
     for (uint32_t i = 0; !turn->sql.failed && i < turn->step_count; i++) {
         struct rig_sqlite_rows rows;
-        uint32_t op;
-        memcpy(&op, connection_of(turn)->sent.data + i * sizeof op, sizeof op);
+        const uint32_t op = op_of(turn, i);
         if (i >= link->answer.step_count || !rig_sqlite_next_rows(&cursor, &rows))
             fail(turn, phase_of_results(turn), RIG_SQL_PROTOCOL, "an answer without the results of all steps");
-        else if (op != NO_OPERATION && rig_op_reads(turn->sql.transaction->ops[op].kind))
-            take_read(turn, op, &rows, &cursor);
+        else
+            take_result(turn, op, &rows, &cursor);
     }
 }
 
@@ -281,6 +327,8 @@ static bool flush(struct turn *turn, enum rig_sqlite_end end)
         return true;
     if (exchange(turn, end))
         take_results(turn);
+    else if (!turn->sql.session_lost)
+        take_times_of_failed(turn);
     turn->sql.committed = turn->acknowledged && !turn->sql.failed;
     begin_message(turn);
     return !turn->sql.failed;

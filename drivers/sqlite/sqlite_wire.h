@@ -76,6 +76,7 @@ struct rig_sqlite_answer {
     uint32_t ended;      /* no transaction is open any more */
     uint32_t step_count;
     int32_t pid;
+    int64_t began_ns, ended_ns;          /* of the step that failed; 0: none did */
     char text[RIG_SQLITE_TEXT_MOST + 4]; /* of the error; of a HELLO without one: SQLite's version */
 };
 
@@ -87,6 +88,7 @@ struct rig_sqlite_rows {
     uint32_t column_count;
     uint32_t changed;
     uint32_t reserved;
+    int64_t began_ns, ended_ns; /* of the statement, on CLOCK_MONOTONIC */
 };
 
 /*

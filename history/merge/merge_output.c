@@ -140,6 +140,8 @@ static bool copy_columns(struct rig_merge_output *out, const struct rig_merge_pi
         if (rig_column_infos[column].type == RIG_COLUMN_NAME) {
             const char *name = from->names.texts[value];
             value = rig_columns_name(&out->segment.columns, name, strlen(name));
+        } else if (rig_column_infos[column].type == RIG_COLUMN_SPANS) {
+            value = rig_columns_spans_add(&out->segment.columns, rig_columns_spans(from, value));
         }
         if (value == RIG_COLUMN_NONE || !rig_columns_set(&out->segment.columns, (enum rig_column)column, as, value))
             return false;

@@ -120,6 +120,13 @@ static bool add_columns(struct rig_history_builder *builder, const struct rig_tx
         if (row.at[column] == RIG_COLUMN_NONE)
             return false;
     }
+    row.given &= ~RIG_COLUMN_BIT(RIG_COLUMN_TIMES);
+    if (txn->spans.count > 0) {
+        const int64_t place = rig_columns_spans_add(columns, txn->spans);
+        if (place == RIG_COLUMN_NONE)
+            return false;
+        rig_column_give(&row, RIG_COLUMN_TIMES, place);
+    }
     return rig_columns_set_row(columns, builder->window->txns.count, &row);
 }
 
@@ -168,7 +175,8 @@ enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const s
 
 enum rig_rc rig_history_builder_add_like(struct rig_history_builder *builder, const struct rig_history *history,
                                          uint32_t txn, const struct rig_op *ops, const struct rig_read *reads,
-                                         const int64_t *const *lists, uint32_t op_count, struct rig_err *err)
+                                         const int64_t *const *lists, uint32_t op_count, struct rig_spans spans,
+                                         struct rig_err *err)
 {
     const struct rig_txn *like = &history->txns[txn];
     struct rig_column_row row;
@@ -187,6 +195,7 @@ enum rig_rc rig_history_builder_add_like(struct rig_history_builder *builder, co
         row = rig_columns_row(history->columns, txn);
         input.columns = &row;
         input.names = (const char *const *)history->columns->names.texts;
+        input.spans = spans;
     }
     return rig_history_builder_add(builder, &input, err);
 }

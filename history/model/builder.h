@@ -26,6 +26,7 @@ struct rig_txn_input {
     size_t error_length;                  /* 0: `error` ends with a NUL */
     const struct rig_column_row *columns; /* NULL: none. Values of columns of names are indices into `names` */
     const char *const *names;
+    struct rig_spans spans;      /* of the column of spans, in place of its value; count 0: none */
     const int64_t *const *lists; /* parallel to ops, or NULL: lists that were read, in place of `elements` */
 };
 
@@ -46,10 +47,11 @@ enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const s
                                     struct rig_err *err);
 
 /* Adds a transaction with the times, positions, process, outcome, error and side columns of transaction `txn` of
- * `history`; its operations, their reads and lists are given, parallel as in rig_txn_input. */
+ * `history`; its operations, their reads, lists and spans are given, parallel as in rig_txn_input. */
 enum rig_rc rig_history_builder_add_like(struct rig_history_builder *builder, const struct rig_history *history,
                                          uint32_t txn, const struct rig_op *ops, const struct rig_read *reads,
-                                         const int64_t *const *lists, uint32_t op_count, struct rig_err *err);
+                                         const int64_t *const *lists, uint32_t op_count, struct rig_spans spans,
+                                         struct rig_err *err);
 
 /* The history's metadata. */
 enum rig_rc rig_history_builder_meta(struct rig_history_builder *builder, const char *meta, size_t length,

@@ -43,6 +43,7 @@ void rig_columns_done(struct rig_columns *columns)
 {
     for (int column = 0; column < RIG_COLUMN_COUNT; column++)
         rig_column_values_done(&columns->of[column]);
+    rig_column_values_done(&columns->spans);
     rig_column_values_done(&columns->map);
     rig_text_table_done(&columns->names);
 }
@@ -51,6 +52,7 @@ void rig_columns_clear(struct rig_columns *columns, size_t limit_bytes)
 {
     for (int column = 0; column < RIG_COLUMN_COUNT; column++)
         columns->of[column].count = 0;
+    columns->spans.count = 0;
     if (columns->names.count == 0)
         return;
     rig_text_table_done(&columns->names);
@@ -59,7 +61,8 @@ void rig_columns_clear(struct rig_columns *columns, size_t limit_bytes)
 
 size_t rig_columns_bytes(const struct rig_columns *columns)
 {
-    size_t bytes = rig_text_table_bytes(&columns->names) + columns->map.capacity * sizeof(int64_t);
+    size_t bytes =
+        rig_text_table_bytes(&columns->names) + (columns->map.capacity + columns->spans.capacity) * sizeof(int64_t);
     for (int column = 0; column < RIG_COLUMN_COUNT; column++)
         bytes += columns->of[column].capacity * sizeof(int64_t);
     return bytes;
@@ -67,7 +70,7 @@ size_t rig_columns_bytes(const struct rig_columns *columns)
 
 size_t rig_columns_used_bytes(const struct rig_columns *columns)
 {
-    size_t bytes = columns->names.arena.used_bytes;
+    size_t bytes = columns->names.arena.used_bytes + columns->spans.count * sizeof(int64_t);
     for (int column = 0; column < RIG_COLUMN_COUNT; column++)
         bytes += columns->of[column].count * sizeof(int64_t);
     return bytes;
@@ -130,6 +133,28 @@ int64_t rig_columns_name(struct rig_columns *columns, const char *text, size_t l
     return number == RIG_TABLE_NONE ? RIG_COLUMN_NONE : (int64_t)number;
 }
 
+int64_t rig_columns_spans_add(struct rig_columns *columns, struct rig_spans spans)
+{
+    struct rig_column_values *to = &columns->spans;
+    const size_t place = to->count, numbers = 2 * (size_t)spans.count;
+    if (!rig_column_values_reserve(to, place + 1 + numbers))
+        return RIG_COLUMN_NONE;
+    to->at[place] = spans.count;
+    if (numbers > 0)
+        memcpy(to->at + place + 1, spans.at, numbers * sizeof *spans.at);
+    to->count += 1 + numbers;
+    return (int64_t)place;
+}
+
+struct rig_spans rig_columns_spans(const struct rig_columns *columns, int64_t place)
+{
+    if (place == RIG_COLUMN_NONE)
+        return (struct rig_spans){0};
+    RIG_REQUIRE(place >= 0 && (uint64_t)place < columns->spans.count);
+    const int64_t *at = columns->spans.at + place;
+    return (struct rig_spans){.at = at + 1, .count = (uint32_t)*at};
+}
+
 static bool map_names(struct rig_columns *columns, const struct rig_columns *from)
 {
     columns->map.count = 0;
@@ -151,9 +176,28 @@ static void append_names(struct rig_column_values *to, const int64_t *from, size
     }
 }
 
+/* The places of spans that follow `base` numbers. */
+static void append_places(struct rig_column_values *to, const int64_t *from, size_t count, size_t base)
+{
+    for (size_t i = 0; i < count; i++)
+        to->at[to->count++] = from[i] == RIG_COLUMN_NONE ? RIG_COLUMN_NONE : from[i] + (int64_t)base;
+}
+
+static bool append_spans(struct rig_column_values *to, const struct rig_column_values *from)
+{
+    if (from->count == 0)
+        return true;
+    if (!rig_column_values_reserve(to, to->count + from->count))
+        return false;
+    memcpy(to->at + to->count, from->at, from->count * sizeof *from->at);
+    to->count += from->count;
+    return true;
+}
+
 bool rig_columns_append(struct rig_columns *columns, size_t first, const struct rig_columns *from, size_t count)
 {
-    if (!map_names(columns, from))
+    const size_t base = columns->spans.count;
+    if (!map_names(columns, from) || !append_spans(&columns->spans, &from->spans))
         return false;
     for (int column = 0; column < RIG_COLUMN_COUNT; column++) {
         const struct rig_column_values *given = &from->of[column];
@@ -166,6 +210,8 @@ bool rig_columns_append(struct rig_columns *columns, size_t first, const struct 
             return false;
         if (rig_column_infos[column].type == RIG_COLUMN_NAME) {
             append_names(values, given->at, given_count, &columns->map);
+        } else if (rig_column_infos[column].type == RIG_COLUMN_SPANS) {
+            append_places(values, given->at, given_count, base);
         } else {
             memcpy(values->at + first, given->at, given_count * sizeof *given->at);
             values->count = first + given_count;
@@ -225,9 +271,29 @@ static bool keep_names(struct rig_columns *columns, struct rig_text_table *kept)
     return true;
 }
 
+/* Spans move to new places, where all in use follow one another. */
+static void fit_spans(struct rig_columns *columns)
+{
+    struct rig_columns kept = {0};
+    struct rig_column_values *places = &columns->of[RIG_COLUMN_TIMES];
+    size_t numbers = 0;
+    for (size_t i = 0; i < places->count; i++)
+        numbers +=
+            places->at[i] == RIG_COLUMN_NONE ? 0 : 1 + 2 * (size_t)rig_columns_spans(columns, places->at[i]).count;
+    if (numbers == columns->spans.count || !rig_column_values_reserve(&kept.spans, numbers))
+        return;
+    for (size_t i = 0; i < places->count; i++) {
+        if (places->at[i] != RIG_COLUMN_NONE)
+            places->at[i] = rig_columns_spans_add(&kept, rig_columns_spans(columns, places->at[i]));
+    }
+    rig_column_values_done(&columns->spans);
+    columns->spans = kept.spans;
+}
+
 void rig_columns_fit_names(struct rig_columns *columns, size_t limit_bytes)
 {
     struct rig_text_table kept;
+    fit_spans(columns);
     rig_text_table_init(&kept, limit_bytes);
     if (!keep_names(columns, &kept)) {
         rig_text_table_done(&kept);

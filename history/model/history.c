@@ -105,6 +105,12 @@ const char *rig_history_column_name(const struct rig_history *history, uint32_t 
     return number == RIG_COLUMN_NONE ? NULL : history->columns->names.texts[number];
 }
 
+struct rig_spans rig_history_times(const struct rig_history *history, uint32_t txn)
+{
+    const int64_t place = rig_history_column(history, txn, RIG_COLUMN_TIMES);
+    return place == RIG_COLUMN_NONE ? (struct rig_spans){0} : rig_columns_spans(history->columns, place);
+}
+
 void rig_history_key_name(const struct rig_history *history, uint32_t key, char *text, size_t size)
 {
     RIG_REQUIRE(key < history->key_count);

@@ -16,6 +16,7 @@ struct passing {
     struct rig_op *ops;
     struct rig_read *reads;
     const int64_t **lists;
+    int64_t *times;          /* of the operations that are kept */
     struct rig_arena copies; /* of lists in two pieces */
     uint32_t kept_count;
     struct rig_txn_input
@@ -39,7 +40,8 @@ static bool make_room(struct passing *p)
     p->ops = calloc(most, sizeof *p->ops);
     p->reads = calloc(most, sizeof *p->reads);
     p->lists = calloc(most, sizeof *p->lists);
-    return p->ops != NULL && p->reads != NULL && p->lists != NULL;
+    p->times = calloc(most, 2 * sizeof *p->times);
+    return p->ops != NULL && p->reads != NULL && p->lists != NULL && p->times != NULL;
 }
 
 /* Takes the hidden elements out of a list, which may be the history's own. False when memory runs out. */
@@ -94,16 +96,21 @@ static enum rig_rc pass_txn(struct passing *p, uint32_t txn, struct rig_err *err
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const uint32_t count = rig_txn_op_count(history, txn);
     const uint8_t *keep = kept_ops(p, txn);
+    const struct rig_spans times = rig_history_times(history, txn);
+    struct rig_spans kept_times = {.at = p->times};
     uint32_t kept = 0;
     enum rig_rc rc = RIG_OK;
     rig_arena_reset(&p->copies);
     for (uint32_t i = 0; rc == RIG_OK && i < count; i++) {
-        if (keep == NULL || keep[i])
-            rc = pass_op(p, &ops[i], kept++, err);
+        if (keep != NULL && !keep[i])
+            continue;
+        rc = pass_op(p, &ops[i], kept++, err);
+        if (i < times.count)
+            memcpy(&p->times[2 * kept_times.count++], &times.at[2 * i], 2 * sizeof *times.at);
     }
     if (rc != RIG_OK)
         return rc;
-    return rig_history_builder_add_like(p->builder, history, txn, p->ops, p->reads, p->lists, kept, err);
+    return rig_history_builder_add_like(p->builder, history, txn, p->ops, p->reads, p->lists, kept, kept_times, err);
 }
 
 /* The span of all parts, and the position and the process of the first one. */
@@ -269,6 +276,7 @@ enum rig_rc rig_history_excerpt_of(const struct rig_history *history, const stru
     rig_arena_done(&p.copies);
     free(p.ops);
     free(p.reads);
+    free(p.times);
     free(p.lists);
     return rc;
 }

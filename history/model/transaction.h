@@ -196,7 +196,8 @@ enum rig_read_state {
       "of the part that the process's next transaction rolled back: that one's operations before the savepoint")       \
     X(RIG_COLUMN_VIEW, "view", NUMBER, NEXT, "number of what the database showed to the transaction, from 1")          \
     X(RIG_COLUMN_START_TS, "start-ts", NUMBER, NEXT, "the database's timestamp of the snapshot that it read")          \
-    X(RIG_COLUMN_COMMIT_TS, "commit-ts", NUMBER, NEXT, "the database's timestamp of its commit")
+    X(RIG_COLUMN_COMMIT_TS, "commit-ts", NUMBER, NEXT, "the database's timestamp of its commit")                       \
+    X(RIG_COLUMN_TIMES, "times", SPANS, NOTHING, "start and end of each operation, in ns after the invocation")
 
 enum rig_column {
 #define RIG_COLUMN_ENUM(name, text, type, expected, help) name,

@@ -5,7 +5,7 @@
 #include "history/model/window_private.h"
 
 /* Number of unused texts that are kept. */
-enum { IDLE_TEXTS = 4096 };
+enum { IDLE_TEXTS = 4096, SPAN_NUMBERS = 32 /* a transaction */ };
 
 /* Dense numbers for the keys and the branches that stay. */
 static void number_what_stays(struct rig_window *window, const uint8_t *release_key)
@@ -197,7 +197,8 @@ static void index_keys(struct rig_window *window)
 static void end_release(struct rig_window *window)
 {
     keep_errors(window);
-    if (window->columns.names.count / 2 >= window->txns.count + IDLE_TEXTS)
+    if (window->columns.names.count / 2 >= window->txns.count + IDLE_TEXTS ||
+        window->columns.spans.count / 2 >= SPAN_NUMBERS * (window->txns.count + IDLE_TEXTS))
         rig_columns_fit_names(&window->columns, window->limit_bytes);
     rig_window_recount(window);
     window->view = (struct rig_history){0};

@@ -67,11 +67,24 @@ static int64_t value_of(const struct rig_column_row *row, enum rig_column column
     return (row->given & RIG_COLUMN_BIT(column)) != 0 ? row->at[column] : RIG_COLUMN_NONE;
 }
 
+/* A count, and each number as the difference to the one before. */
+static void put_spans(struct rig_spans spans, struct rig_buf *frame)
+{
+    int64_t last = 0;
+    rig_varint_put(frame, spans.count);
+    for (size_t i = 0; i < 2 * (size_t)spans.count; i++) {
+        rig_varint_put_signed(frame, rig_difference(spans.at[i], last));
+        last = spans.at[i];
+    }
+}
+
 static bool put_value(struct rig_columns_encoder *encoder, enum rig_column column, int64_t value,
-                      const char *const *names, struct rig_buf *frame)
+                      const struct rig_record_completion *completion, struct rig_buf *frame)
 {
     const struct rig_column_info *info = &rig_column_infos[column];
-    if (info->expected == RIG_COLUMN_EXPECT_NEXT) {
+    if (info->type == RIG_COLUMN_SPANS) {
+        put_spans(completion->spans, frame);
+    } else if (info->expected == RIG_COLUMN_EXPECT_NEXT) {
         rig_varint_put_signed(frame, rig_difference(value, encoder->next[column]));
         encoder->next[column] = value;
     } else if (info->expected == RIG_COLUMN_EXPECT_NOTHING) {
@@ -79,7 +92,7 @@ static bool put_value(struct rig_columns_encoder *encoder, enum rig_column colum
     } else if (value == RIG_COLUMN_NONE) {
         rig_varint_put(frame, RIG_COLUMN_CODE_NONE);
     } else if (info->type == RIG_COLUMN_NAME) {
-        return put_name(encoder, names[value], frame);
+        return put_name(encoder, completion->names[value], frame);
     } else {
         rig_varint_put(frame, rig_zigzag(value) + 1); /* no number is above RIG_COLUMN_NONE */
     }
@@ -97,15 +110,15 @@ static struct rig_column_row *last_of(struct rig_columns_encoder *encoder, uint3
     return &encoder->last.at[client];
 }
 
-bool rig_columns_encoder_put(struct rig_columns_encoder *encoder, uint32_t client, const struct rig_column_row *row,
-                             const char *const *names, struct rig_buf *frame)
+bool rig_columns_encoder_put(struct rig_columns_encoder *encoder, uint32_t client,
+                             const struct rig_record_completion *completion, struct rig_buf *frame)
 {
     static const struct rig_column_row nothing = {0};
+    const struct rig_column_row *row = completion->columns == NULL ? &nothing : completion->columns;
     struct rig_column_row *last = last_of(encoder, client);
     uint64_t differs = 0;
     if (last == NULL)
         return false;
-    row = row == NULL ? &nothing : row;
     for (uint32_t i = 0; i < encoder->columns.count; i++) {
         const enum rig_column column = (enum rig_column)encoder->columns.at[i];
         const bool lasts = rig_column_infos[column].expected == RIG_COLUMN_EXPECT_LAST;
@@ -115,7 +128,7 @@ bool rig_columns_encoder_put(struct rig_columns_encoder *encoder, uint32_t clien
     rig_varint_put(frame, differs);
     for (; differs != 0; differs &= differs - 1) {
         const enum rig_column column = (enum rig_column)encoder->columns.at[__builtin_ctzll(differs)];
-        if (!put_value(encoder, column, value_of(row, column), names, frame))
+        if (!put_value(encoder, column, value_of(row, column), completion, frame))
             return false;
     }
     *last = *row;
@@ -137,6 +150,7 @@ void rig_columns_decoder_done(struct rig_columns_decoder *decoder)
 {
     rig_column_row_vec_done(&decoder->last);
     rig_columns_name_vec_done(&decoder->names);
+    rig_column_values_done(&decoder->spans);
 }
 
 void rig_columns_decoder_restart(struct rig_columns_decoder *decoder)

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "history/model/columns.h"
 #include "history/record/record_cursor.h"
+#include "history/record/record_encoder.h"
 
 /* Encodings of a column whose expected value is that of the client's last transaction. */
 enum { RIG_COLUMN_CODE_NONE = 0, RIG_COLUMN_CODE_NEW_NAME = 1, RIG_COLUMN_CODE_FIRST_NAME = 2 };
@@ -40,10 +41,9 @@ void rig_columns_encoder_done(struct rig_columns_encoder *encoder);
 /* A block begins. */
 void rig_columns_encoder_restart(struct rig_columns_encoder *encoder);
 void rig_columns_encoder_header(const struct rig_columns_encoder *encoder, struct rig_buf *frame);
-/* The row of a transaction of `client` (UINT32_MAX: it has no invocation); NULL: it has no columns. `names` are the
- * texts of its names. False when memory runs out. */
-bool rig_columns_encoder_put(struct rig_columns_encoder *encoder, uint32_t client, const struct rig_column_row *row,
-                             const char *const *names, struct rig_buf *frame);
+/* The columns of a transaction of `client` (UINT32_MAX: it has no invocation). False when memory runs out. */
+bool rig_columns_encoder_put(struct rig_columns_encoder *encoder, uint32_t client,
+                             const struct rig_record_completion *completion, struct rig_buf *frame);
 
 /* ---- reading ---- */
 
@@ -64,6 +64,7 @@ struct rig_columns_decoder {
     struct rig_column_row last_lone;
     int64_t next[RIG_COLUMN_COUNT];
     struct rig_columns_name_vec names; /* of this block */
+    struct rig_column_values spans;    /* those that are being read */
 };
 
 void rig_columns_decoder_init(struct rig_columns_decoder *decoder, const struct rig_record_columns *columns);

@@ -357,8 +357,7 @@ static void put_results(struct rig_record_encoder *encoder, uint32_t client, str
                         const struct rig_record_completion *completion)
 {
     if ((encoder->head.flags & RIG_RECORD_COLUMNS) != 0)
-        encoder->failed |= !rig_columns_encoder_put(&encoder->columns, client, completion->columns, completion->names,
-                                                    &encoder->frame);
+        encoder->failed |= !rig_columns_encoder_put(&encoder->columns, client, completion, &encoder->frame);
     if (completion->error != NULL)
         put_error(encoder, completion->error, completion->error_length);
     for (size_t i = 0; i < ops->count; i++) {

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "history/merge/rank_facts.h"
 #include "history/model/certificate.h"
+#include "history/model/columns.h"
 #include "history/model/fault_event.h"
 #include "history/model/transaction.h"
 #include "history/record/record_frame.h"
@@ -67,6 +68,7 @@ struct rig_record_completion {
     const struct rig_record_read *reads;  /* parallel to the operations; NULL: no results */
     const struct rig_column_row *columns; /* NULL: none. Columns that the head does not have are left out */
     const char *const *names;             /* the texts of the numbers in columns of names */
+    struct rig_spans spans;               /* of the column of spans, where `columns` give it a value */
 };
 
 /* NULL when memory runs out. */

@@ -231,6 +231,29 @@ static enum rig_rc get_other(struct rig_record_decoder *decoder, enum rig_column
     return rc;
 }
 
+static enum rig_rc get_spans(struct rig_record_decoder *decoder, enum rig_column column, size_t txn)
+{
+    struct rig_columns *columns = &decoder->segment->columns;
+    struct rig_column_values *numbers = &decoder->columns.spans;
+    const uint64_t count = rig_cursor_number(&decoder->cursor);
+    int64_t last = 0;
+    /* Each number takes a byte at least. */
+    if (decoder->cursor.bad != NULL || count == 0 || count > rig_cursor_left(&decoder->cursor) / 2)
+        return rig_record_damaged(decoder, "spans without numbers");
+    if (!rig_column_values_reserve(numbers, 2 * (size_t)count))
+        return rig_record_no_memory(decoder);
+    for (size_t i = 0; i < 2 * (size_t)count; i++) {
+        last = rig_sum(last, rig_cursor_signed(&decoder->cursor));
+        if (last < 0 || last > RIG_SPAN_MOST)
+            return rig_record_damaged(decoder, "a span that is negative or too long");
+        numbers->at[i] = last;
+    }
+    const int64_t place =
+        rig_columns_spans_add(columns, (struct rig_spans){.at = numbers->at, .count = (uint32_t)count});
+    return place != RIG_COLUMN_NONE && rig_columns_set(columns, column, txn, place) ? RIG_OK
+                                                                                    : rig_record_no_memory(decoder);
+}
+
 /* The columns of the segment's transaction `txn` that are not as expected; keeps the others in `last`. */
 static enum rig_rc get_unexpected(struct rig_record_decoder *decoder, uint64_t differs, struct rig_column_row *last,
                                   size_t txn)
@@ -243,6 +266,12 @@ static enum rig_rc get_unexpected(struct rig_record_decoder *decoder, uint64_t d
         const enum rig_column_expected expected = rig_column_infos[column].expected;
         if (expected == RIG_COLUMN_EXPECT_LAST) {
             enum rig_rc rc = get_other(decoder, column, last);
+            if (rc != RIG_OK)
+                return rc;
+            continue;
+        }
+        if (rig_column_infos[column].type == RIG_COLUMN_SPANS) {
+            enum rig_rc rc = get_spans(decoder, column, txn);
             if (rc != RIG_OK)
                 return rc;
             continue;

@@ -87,6 +87,7 @@ static bool gather_completion(struct writer *writer, uint32_t txn, struct rig_re
         writer->columns = rig_columns_row(history->columns, txn);
         completion->columns = &writer->columns;
         completion->names = (const char *const *)history->columns->names.texts;
+        completion->spans = rig_history_times(history, txn);
     }
     return true;
 }

@@ -311,9 +311,10 @@ static uint32_t element_count(const struct rig_read *read)
     return read->state == RIG_READ_SEEN ? read->count : 0;
 }
 
-void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns)
+void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns, const int64_t *times)
 {
     channel->columns = columns;
+    channel->times = times;
 }
 
 /* Gathers the values in the order of their columns; returns how many there are. */
@@ -325,10 +326,37 @@ static size_t gather_columns(struct rig_channel *channel, struct ring_event *eve
     if (row == NULL)
         return 0;
     event->columns = row->given & channel->recorder->columns;
+    if ((event->columns & RIG_COLUMN_BIT(RIG_COLUMN_TIMES)) != 0 && channel->times == NULL)
+        event->columns &= ~RIG_COLUMN_BIT(RIG_COLUMN_TIMES);
     for (uint32_t left = event->columns; left != 0; left &= left - 1)
         values[count++] = row->at[__builtin_ctz(left)];
     event->size += count * sizeof *values;
     return count;
+}
+
+/* The numbers of the transaction's spans. */
+static size_t count_times(const struct rig_channel *channel, const struct ring_event *event,
+                          const int64_t values[RIG_COLUMN_ROOM])
+{
+    if ((event->columns & RIG_COLUMN_BIT(RIG_COLUMN_TIMES)) == 0)
+        return 0;
+    const int64_t count = values[__builtin_popcount(event->columns & (RIG_COLUMN_BIT(RIG_COLUMN_TIMES) - 1))];
+    RIG_REQUIRE(count > 0 && count <= channel->op_count);
+    return 2 * (size_t)count;
+}
+
+/* Times of the client's clock, after the invocation. */
+static void put_times(struct rig_channel *channel, size_t count)
+{
+    int64_t numbers[32];
+    for (size_t done = 0; done < count;) {
+        size_t some = 0;
+        for (; some < sizeof numbers / sizeof numbers[0] && done < count; done++) {
+            const int64_t after_ns = channel->times[done] - channel->last_ns;
+            numbers[some++] = after_ns < 0 ? 0 : after_ns > RIG_SPAN_MOST ? RIG_SPAN_MOST : after_ns;
+        }
+        put(channel, numbers, some * sizeof *numbers);
+    }
 }
 
 void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_outcome outcome,
@@ -357,8 +385,11 @@ void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_o
         event.size += sizeof(struct ring_read) + element_count(&reads[i]) * sizeof *elements;
     int64_t values[RIG_COLUMN_ROOM];
     const size_t value_count = gather_columns(channel, &event, values);
+    const size_t time_count = count_times(channel, &event, values);
+    event.size += time_count * sizeof *values;
     put(channel, &event, sizeof event);
     put(channel, values, value_count * sizeof *values);
+    put_times(channel, time_count);
     for (uint32_t i = 0; reads != NULL && i < channel->op_count; i++) {
         struct ring_read read = {
             .state = (uint32_t)reads[i].state, .count = element_count(&reads[i]), .value = reads[i].value};

@@ -33,7 +33,9 @@ struct ring_event {
     uint8_t has_error;
     uint8_t has_reads;
     uint8_t is_fault; /* the nemesis's: struct ring_fault and its texts follow, padded to 8 bytes */
-    uint32_t columns; /* of a completion: RIG_COLUMN_BIT()s of the values that follow */
+    uint32_t
+        columns; /* of a completion: RIG_COLUMN_BIT()s of the values that follow; after those the pairs that the value
+                       * of RIG_COLUMN_TIMES counts */
 };
 
 enum { RIG_RECORDER_FAULT_TEXTS = 3 };
@@ -65,6 +67,7 @@ struct rig_channel {
     bool open;
     bool last_completed;
     const struct rig_column_row *columns; /* of the transaction that completes next */
+    const int64_t *times;                 /* of its operations, as its column says how many */
     _Atomic uint64_t stalls;
     _Atomic int64_t latest_ns; /* of a published event; only with simulated time */
     _Atomic int64_t begun_ns;  /* a transaction has begun since then whose invocation is to come; INT64_MAX: none */

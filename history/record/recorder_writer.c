@@ -163,6 +163,12 @@ static bool encode_completion(struct rig_recorder *recorder, uint32_t index, con
     if (!record_read_vec_reserve(&recorder->reads, event->op_count) || !scatter_columns(recorder, event, body, &row))
         return false;
     body += (size_t)__builtin_popcount(event->columns) * sizeof(int64_t);
+    struct rig_spans spans = {0};
+    if ((event->columns & RIG_COLUMN_BIT(RIG_COLUMN_TIMES)) != 0) {
+        const void *numbers = body; /* a multiple of 8 bytes after the event */
+        spans = (struct rig_spans){.at = numbers, .count = (uint32_t)row.at[RIG_COLUMN_TIMES]};
+        body += 2 * (size_t)spans.count * sizeof *spans.at;
+    }
     for (uint32_t i = 0; event->has_reads && i < event->op_count; i++) {
         struct ring_read read;
         memcpy(&read, body, sizeof read);
@@ -178,6 +184,7 @@ static bool encode_completion(struct rig_recorder *recorder, uint32_t index, con
         .reads = event->has_reads ? recorder->reads.at : NULL,
         .columns = &row,
         .names = recorder->known_names.at,
+        .spans = spans,
     };
     struct rig_record_moment when = {.time_ns = at_ns - recorder->origin_ns};
     rig_record_encoder_complete(recorder->encoder, index, when, &completion);

@@ -536,6 +536,14 @@ static enum rig_rc get_column(struct rig_operation_parser *parser, enum rig_colu
         columns->given |= number == RIG_COLUMN_NONE ? 0 : RIG_COLUMN_BIT(column);
         return RIG_OK;
     }
+    if (rig_column_infos[column].type == RIG_COLUMN_SPANS) {
+        const char *from = parser->cursor.at;
+        const enum rig_rc skipped = parser->syntax->skip(&parser->cursor);
+        columns->at[column].text = from;
+        columns->at[column].length = (size_t)(parser->cursor.at - from);
+        columns->given |= RIG_COLUMN_BIT(column);
+        return skipped;
+    }
     if (look(parser) != '"')
         return parser->syntax->skip(&parser->cursor);
     struct rig_text_slice slice = {0};

@@ -79,7 +79,7 @@ struct rig_column_fields {
     uint32_t given; /* RIG_COLUMN_BIT()s */
     struct {
         int64_t number;   /* of a column of numbers */
-        const char *text; /* of a column of names */
+        const char *text; /* of a column of names; of spans, as written, whatever it is */
         size_t length;
     } at[RIG_COLUMN_COUNT];
 };

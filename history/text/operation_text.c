@@ -287,6 +287,22 @@ static void put_field(struct rig_operation_text *text, const char *name)
     rig_buf_add_text(&text->buf, text->dialect->field_close);
 }
 
+/* [[start end] ...] */
+static void put_spans(struct rig_operation_text *text, struct rig_spans spans)
+{
+    rig_buf_add_char(&text->buf, '[');
+    for (uint32_t i = 0; i < spans.count; i++) {
+        rig_buf_add_text(&text->buf, i == 0 ? "[" : text->dialect->separator);
+        if (i > 0)
+            rig_buf_add_char(&text->buf, '[');
+        rig_buf_add_int(&text->buf, spans.at[2 * i]);
+        rig_buf_add_text(&text->buf, text->dialect->separator);
+        rig_buf_add_int(&text->buf, spans.at[2 * i + 1]);
+        rig_buf_add_char(&text->buf, ']');
+    }
+    rig_buf_add_char(&text->buf, ']');
+}
+
 static void put_columns(struct rig_operation_text *text, const struct rig_record_completion *completion)
 {
     const uint32_t given = completion->columns == NULL ? 0 : completion->columns->given & RIG_COLUMNS_KEPT;
@@ -298,6 +314,8 @@ static void put_columns(struct rig_operation_text *text, const struct rig_record
         put_field(text, rig_column_infos[column].name);
         if (rig_column_infos[column].type == RIG_COLUMN_NUMBER)
             rig_buf_add_int(&text->buf, value);
+        else if (rig_column_infos[column].type == RIG_COLUMN_SPANS)
+            put_spans(text, completion->spans);
         else
             rig_json_quote(&text->buf, completion->names[value], strlen(completion->names[value]));
     }
@@ -418,6 +436,7 @@ static bool put_event(struct writer *writer, struct rig_event event)
         columns = rig_columns_row(history->columns, event.txn);
         completion.columns = &columns;
         completion.names = (const char *const *)history->columns->names.texts;
+        completion.spans = rig_history_times(history, event.txn);
     }
     rig_operation_text_complete(&writer->text, &head, writer->ops.at, op_count, &completion);
     return true;

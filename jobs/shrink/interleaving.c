@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/vec.h"
+#include "checker/explain/waits.h"
 #include "history/types/types.h"
 #include "jobs/shrink/value_writers.h"
 
@@ -18,6 +19,7 @@ enum rule {
     RULE_LOCKED,          /* a write comes after the end of each transaction that wrote the key before, and so after
                            * that of the writer of the version before */
     RULE_SHOWN_COMMITTED, /* a read comes after the end of the writer that it shows */
+    RULE_SHOWN_ABORTED,   /* a read comes before the end of a failed writer that it shows */
     RULE_MAYBE_UNSEEN     /* as RULE_UNSEEN, of a version whose place is not known */
 };
 
@@ -31,13 +33,15 @@ RIG_VEC(struct rig_interleaved, step_vec)
 
 /* Which rules are obeyed, the most first. */
 #define OBEY(rule) (1u << (rule))
+/* A read comes after the write that it shows, after the end of a writer that commits and before that of one that does not. */
+#define SHOWN_WHOLE (OBEY(RULE_SHOWN) | OBEY(RULE_SHOWN_COMMITTED) | OBEY(RULE_SHOWN_ABORTED))
 static const unsigned obeyed[] = {
-    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_MAYBE_UNSEEN) | OBEY(RULE_LOCKED) | OBEY(RULE_SHOWN_COMMITTED),
-    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_LOCKED) | OBEY(RULE_SHOWN_COMMITTED),
-    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN_SNAPSHOT) | OBEY(RULE_LOCKED) | OBEY(RULE_SHOWN_COMMITTED),
-    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_LOCKED) | OBEY(RULE_SHOWN),
-    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_WRITTEN) | OBEY(RULE_SHOWN),
-    OBEY(RULE_ALWAYS) | OBEY(RULE_LOCKED) | OBEY(RULE_SHOWN_COMMITTED),
+    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_MAYBE_UNSEEN) | OBEY(RULE_LOCKED) | SHOWN_WHOLE,
+    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_LOCKED) | SHOWN_WHOLE,
+    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN_SNAPSHOT) | OBEY(RULE_LOCKED) | SHOWN_WHOLE,
+    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_LOCKED) | OBEY(RULE_SHOWN) | OBEY(RULE_SHOWN_ABORTED),
+    OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_WRITTEN) | OBEY(RULE_SHOWN) | OBEY(RULE_SHOWN_ABORTED),
+    OBEY(RULE_ALWAYS) | OBEY(RULE_LOCKED) | SHOWN_WHOLE,
     OBEY(RULE_ALWAYS) | OBEY(RULE_WRITTEN) | OBEY(RULE_SHOWN),
     OBEY(RULE_ALWAYS) | OBEY(RULE_SHOWN),
     OBEY(RULE_ALWAYS),
@@ -104,6 +108,8 @@ static void add_shown(struct weave *weave, uint32_t read, uint32_t write)
     add_before(weave, step_of(history, write), step_of(history, read), RULE_SHOWN);
     if (commits(history, writer))
         add_before(weave, end_of(history, writer), step_of(history, read), RULE_SHOWN_COMMITTED);
+    else
+        add_before(weave, step_of(history, read), end_of(history, writer), RULE_SHOWN_ABORTED);
 }
 
 /* A read came, perhaps, before the version that operation `write` made. */
@@ -441,6 +447,109 @@ static void find_successors(struct weave *weave, uint32_t *first, uint32_t step_
     }
 }
 
+/* ---- the order of times ---- */
+
+/* Where COMMIT or ROLLBACK is in it: its client knows when the last operation was answered, and when the end was. */
+enum ending { ENDING_SENT, ENDING_ANSWERED };
+
+struct sent {
+    int64_t at_ns;
+    uint32_t txn, step;
+};
+
+static int compare_sent(const void *a, const void *b)
+{
+    const struct sent *x = a, *y = b;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (x->step > y->step) - (x->step < y->step);
+}
+
+static void gather_sent(const struct rig_timed *timed, enum ending ending, struct sent *sent)
+{
+    const struct rig_history *history = timed->history;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const uint32_t begin = begin_of(history, txn), end = end_of(history, txn);
+        const int64_t complete_ns = history->txns[txn].complete_ns;
+        sent[begin] = (struct sent){history->txns[txn].invoke_ns, txn, begin};
+        for (uint32_t step = begin + 1; step < end; step++)
+            sent[step] = (struct sent){rig_timed_start_ns(timed, txn, step - begin - 1), txn, step};
+        sent[end] = (struct sent){ending == ENDING_SENT || complete_ns == RIG_NO_TIME ? rig_timed_ending_ns(timed, txn)
+                                                                                      : complete_ns,
+                                  txn, end};
+    }
+}
+
+/* Whether the order gives the reads. `place`: by step. */
+static bool gives_reads(const struct weave *weave, const uint32_t *place)
+{
+    const unsigned rules = OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_SHOWN);
+    for (size_t i = 0; i < weave->befores.count; i++) {
+        const struct before *before = &weave->befores.at[i];
+        if ((rules & OBEY(before->rule)) != 0 && place[before->from] >= place[before->to])
+            return false;
+    }
+    return true;
+}
+
+static bool has_wait(const struct rig_timed *timed)
+{
+    for (uint32_t txn = 0; txn < timed->history->txn_count; txn++) {
+        for (uint32_t op = 0; op < rig_txn_op_count(timed->history, txn); op++) {
+            if (rig_timed_wait(timed, txn, op).from != UINT32_MAX)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Orders the steps by their times; without effect where there is no wait, or the order does not give the reads. */
+static bool order_by_times(const struct weave *weave, const struct rig_timed *timed,
+                           struct rig_interleaving *interleaving)
+{
+    const struct rig_history *history = weave->history;
+    const uint32_t step_count = history->op_count + 2 * history->txn_count;
+    struct sent *sent = calloc((size_t)step_count + 1, sizeof *sent);
+    uint32_t *place = calloc((size_t)step_count + 1, sizeof *place);
+    struct step_vec steps = {0};
+    bool found = false;
+    const bool fits = sent != NULL && place != NULL && step_vec_reserve(&steps, (size_t)step_count + 1);
+    for (int ending = ENDING_SENT; fits && !found && ending <= ENDING_ANSWERED; ending++) {
+        gather_sent(timed, (enum ending)ending, sent);
+        qsort(sent, step_count, sizeof *sent, compare_sent);
+        for (uint32_t i = 0; i < step_count; i++)
+            place[sent[i].step] = i;
+        found = gives_reads(weave, place);
+    }
+    for (uint32_t i = 0; found && i < step_count; i++)
+        steps.at[steps.count++] = step_at(history, sent[i].txn, sent[i].step);
+    free(sent);
+    free(place);
+    if (!found) {
+        step_vec_done(&steps);
+        return fits;
+    }
+    interleaving->steps = steps.at;
+    interleaving->step_count = (uint32_t)steps.count;
+    interleaving->explains_reads = interleaving->by_times = true;
+    return true;
+}
+
+/* Where each operation has its times, and one waited. */
+static enum rig_rc try_times(const struct weave *weave, struct rig_interleaving *interleaving, struct rig_err *err)
+{
+    const struct rig_history *history = weave->history;
+    struct rig_timed timed;
+    uint32_t *txns = calloc((size_t)history->txn_count + 1, sizeof *txns);
+    bool fits = txns != NULL && !weave->full;
+    for (uint32_t txn = 0; fits && txn < history->txn_count; txn++)
+        txns[txn] = txn;
+    if (fits && rig_timed_init(&timed, history, txns, history->txn_count) && has_wait(&timed))
+        fits = order_by_times(weave, &timed, interleaving);
+    free(txns);
+    return fits ? RIG_OK : rig_no_memory(err, "an order of statements");
+}
+
 static enum rig_rc order_all(struct weave *weave, struct rig_interleaving *interleaving, struct rig_err *err)
 {
     const struct rig_history *history = weave->history;
@@ -488,8 +597,10 @@ enum rig_rc rig_interleaving_init(struct rig_interleaving *interleaving, const s
     enum rig_rc rc = rig_value_writers_init(&weave.writers, history, err);
     if (rc == RIG_OK) {
         add_rules(&weave, verdict);
-        rc = order_all(&weave, interleaving, err);
+        rc = try_times(&weave, interleaving, err);
     }
+    if (rc == RIG_OK && interleaving->step_count == 0)
+        rc = order_all(&weave, interleaving, err);
     rig_value_writers_done(&weave.writers);
     before_vec_done(&weave.befores);
     return rc;

@@ -38,10 +38,12 @@ struct opened {
     char text[RIG_ERR_TEXT_BYTES];
 };
 
-#define NAME_COLUMN(name, text, type, expected, help) | (RIG_COLUMNS_OF_##type(name))
-#define RIG_COLUMNS_OF_NAME(name)                     RIG_COLUMN_BIT(name)
-#define RIG_COLUMNS_OF_NUMBER(name)                   0
-static const uint32_t name_columns = 0 RIG_COLUMN_TABLE(NAME_COLUMN);
+/* Names have numbers of this process, and times are on its clock: the other rank does not get them. */
+#define LOCAL_COLUMN(name, text, type, expected, help) | (RIG_COLUMNS_OF_##type(name))
+#define RIG_COLUMNS_OF_NAME(name)                      RIG_COLUMN_BIT(name)
+#define RIG_COLUMNS_OF_SPANS(name)                     RIG_COLUMN_BIT(name)
+#define RIG_COLUMNS_OF_NUMBER(name)                    0
+static const uint32_t local_columns = 0 RIG_COLUMN_TABLE(LOCAL_COLUMN);
 
 /* -- another rank -------------------------------------------------------------------------------------------------- */
 
@@ -156,7 +158,7 @@ static enum rig_outcome remote_transact(void *session, struct rig_transaction *t
     transaction->error_class = answer.error_class;
     transaction->session_lost = answer.session_lost;
     transaction->columns = answer.columns;
-    transaction->columns.given &= ~name_columns;
+    transaction->columns.given &= ~local_columns;
     memcpy(transaction->error_code, answer.error_code, sizeof answer.error_code);
     memcpy(transaction->error_text, answer.error_text, sizeof answer.error_text);
     s->end_ns = answer.end_ns;
@@ -213,7 +215,7 @@ void rig_remote_driver_init(struct rig_driver *driver, const struct rig_driver *
                                   .interrupt = remote_interrupt,
                                   .close = remote_close,
                                   .now_ns = original->now_ns != NULL ? remote_now_ns : NULL,
-                                  .columns = original->columns & ~name_columns};
+                                  .columns = original->columns & ~local_columns};
 }
 
 /* -- rank 0 -------------------------------------------------------------------------------------------------------- */

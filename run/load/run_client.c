@@ -152,11 +152,28 @@ static void run_rollback_invoke(struct rig_run_client *client, int64_t start_ns,
     RIG_REQUIRE(count > 0);
     rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, client->kept_ops, count);
     rig_column_give(&columns, RIG_COLUMN_SAVEPOINT, transaction->rollback.from);
-    rig_channel_columns(client->channel, &columns);
+    rig_channel_columns(client->channel, &columns, NULL);
     rig_channel_complete(client->channel, start_ns, RIG_OUTCOME_FAIL, transaction->reads, NULL,
                          "savepoint: the process's next transaction rolled these operations back");
     count = pick(transaction, false, client->kept_ops);
     rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, client->kept_ops, count);
+}
+
+/* The times of the operations that were not rolled back. */
+static void keep_times(struct rig_transaction *transaction)
+{
+    const int64_t count = rig_times_count(transaction);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (rig_rollback_undoes(&transaction->rollback, transaction->ops, (uint32_t)i))
+            continue;
+        transaction->times[2 * kept] = transaction->times[2 * i];
+        transaction->times[2 * kept + 1] = transaction->times[2 * i + 1];
+        kept++;
+    }
+    rig_column_give(&transaction->columns, RIG_COLUMN_TIMES, kept);
+    if (kept == 0)
+        transaction->columns.given &= ~RIG_COLUMN_BIT(RIG_COLUMN_TIMES);
 }
 
 /* Drops the places of the writes that were rolled back from the answer, and numbers a hold by the other operations. */
@@ -169,6 +186,7 @@ static void run_rollback_answer(struct rig_transaction *transaction)
         if (!rig_rollback_undoes(rollback, transaction->ops, i))
             transaction->reads[kept++] = transaction->reads[i];
     }
+    keep_times(transaction);
     if ((transaction->columns.given & RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE)) != 0)
         *before = rig_rollback_number(rollback, transaction->ops, (uint32_t)*before);
 }
@@ -217,11 +235,13 @@ enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_st
         return rc;
     client->reads = calloc(most_ops, sizeof *client->reads);
     client->kept_ops = calloc(most_ops, sizeof *client->kept_ops);
-    if (client->reads == NULL || client->kept_ops == NULL)
+    client->times = calloc(most_ops, 2 * sizeof *client->times);
+    if (client->reads == NULL || client->kept_ops == NULL || client->times == NULL)
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "client %u", index);
     rig_rng_init(&client->jitter, run->plan->seed, (UINT64_C(1) << 32) + index);
     client->channel = rig_recorder_channel(run->recorder, index - run->part.first_client);
-    client->transaction = (struct rig_transaction){.client = index, .reads = client->reads, .core_private = client};
+    client->transaction = (struct rig_transaction){
+        .client = index, .reads = client->reads, .times = client->times, .core_private = client};
     rc = run->questions->open(run->questions, index, run->part.all_clients, &client->stream, err);
     if (rc == RIG_OK)
         rig_run_client_program_init(client);
@@ -238,6 +258,7 @@ void rig_run_client_done(struct rig_run_client *client)
     free(client->transaction.elements);
     free(client->reads);
     free(client->kept_ops);
+    free(client->times);
     run_session_done(&client->session);
     *client = (struct rig_run_client){0};
 }
@@ -386,7 +407,7 @@ static enum rig_outcome transact(struct rig_run_client *client)
         void_reads(client);
     if (rig_rollback_wanted(&transaction->rollback))
         run_rollback_answer(transaction);
-    rig_channel_columns(client->channel, &transaction->columns);
+    rig_channel_columns(client->channel, &transaction->columns, transaction->times);
     rig_channel_complete(client->channel, end_ns, outcome, call != NULL ? call->reads : transaction->reads,
                          transaction->elements, error);
     if (call != NULL)

@@ -55,6 +55,7 @@ struct rig_run_client {
     struct rig_rng jitter;
     struct rig_transaction transaction;
     struct rig_read *reads;
+    int64_t *times;          /* of the operations of a transaction: two each */
     struct rig_op *kept_ops; /* of a transaction with a rollback, without those */
     struct rig_run_client_load load;
     struct rig_run_client_closing closing;

@@ -126,6 +126,22 @@ static void make_reads(struct maker *maker, struct model_txn *txn)
     }
 }
 
+struct rig_spans model_spans(const struct model_txn *txn)
+{
+    const bool given = (txn->columns.given & RIG_COLUMN_BIT(RIG_COLUMN_TIMES)) != 0;
+    return (struct rig_spans){.at = txn->times, .count = given ? (uint32_t)txn->columns.at[RIG_COLUMN_TIMES] : 0};
+}
+
+/* Spans of the first operations. */
+static void make_spans(struct maker *maker, struct model_txn *txn)
+{
+    const uint32_t count = 1 + (uint32_t)below(maker, txn->op_count);
+    int64_t now_ns = 0;
+    for (uint32_t i = 0; i < 2 * count; i++)
+        txn->times[i] = now_ns += (int64_t)below(maker, below(maker, 20) == 0 ? RIG_SPAN_MOST / 64 : 1000);
+    rig_column_give(&txn->columns, RIG_COLUMN_TIMES, count);
+}
+
 /* Most transactions of a channel have the same columns as its previous one. */
 static void make_columns(struct maker *maker, struct model_txn *txn)
 {
@@ -146,6 +162,8 @@ static void make_columns(struct maker *maker, struct model_txn *txn)
         rig_column_give(row, RIG_COLUMN_HELD, column_number(maker));
         rig_column_give(row, RIG_COLUMN_HELD_BEFORE, (int64_t)below(maker, txn->op_count + 1));
     }
+    if (txn->op_count > 0 && below(maker, 3) == 0)
+        make_spans(maker, txn);
 }
 
 static void add_event(struct model *model, uint32_t txn, bool is_completion)
@@ -247,6 +265,7 @@ static void add_txn(struct rig_history_builder *builder, const struct model *mod
         .error = completed ? txn->error : NULL,
         .columns = completed ? &txn->columns : NULL,
         .names = model_names,
+        .spans = completed ? model_spans(txn) : (struct rig_spans){0},
     };
     if (rig_history_builder_add(builder, &input, &err) != RIG_OK)
         fail_msg("%s", err.text);
@@ -311,6 +330,15 @@ void assert_same_op(const struct rig_history *got, const struct rig_txn_op *a, c
     }
 }
 
+static void assert_same_spans(const struct rig_history *got, uint32_t got_txn, const struct rig_history *wanted,
+                              uint32_t wanted_txn)
+{
+    const struct rig_spans a = rig_history_times(got, got_txn), b = rig_history_times(wanted, wanted_txn);
+    assert_int_equal(a.count, b.count);
+    if (a.count > 0)
+        assert_memory_equal(a.at, b.at, 2 * a.count * sizeof *a.at);
+}
+
 static void assert_kept_columns(const struct rig_history *got, uint32_t got_txn, const struct rig_history *wanted,
                                 uint32_t wanted_txn)
 {
@@ -320,6 +348,10 @@ static void assert_kept_columns(const struct rig_history *got, uint32_t got_txn,
             continue;
         if (rig_column_infos[column].type == RIG_COLUMN_NUMBER) {
             assert_true(rig_history_column(got, got_txn, column) == rig_history_column(wanted, wanted_txn, column));
+            continue;
+        }
+        if (rig_column_infos[column].type == RIG_COLUMN_SPANS) {
+            assert_same_spans(got, got_txn, wanted, wanted_txn);
             continue;
         }
         const char *a = rig_history_column_name(got, got_txn, column);

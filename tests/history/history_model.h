@@ -23,8 +23,11 @@ struct model_txn {
     struct rig_read reads[MODEL_MAX_OPS];
     int64_t elements[MODEL_MAX_ELEMENTS];
     const char *error;
-    struct rig_column_row columns; /* names are indices into model_names */
+    struct rig_column_row columns;    /* names are indices into model_names; of spans their number */
+    int64_t times[2 * MODEL_MAX_OPS]; /* the spans, after the invocation */
 };
+
+struct rig_spans model_spans(const struct model_txn *txn);
 
 extern const char *const model_names[];
 enum { MODEL_NAMES = 4 };

@@ -118,6 +118,8 @@ static void add_columns(struct maker *maker, const struct model_txn *txn)
         const char *name = model_names[row.at[column]];
         row.at[column] = rig_columns_name(columns, name, strlen(name));
     }
+    if (model_spans(txn).count > 0)
+        row.at[RIG_COLUMN_TIMES] = rig_columns_spans_add(columns, model_spans(txn));
     assert_true(rig_columns_set_row(columns, maker->segment->txns.count - 1, &row));
 }
 

@@ -103,7 +103,7 @@ void rig_channel_begin(struct rig_channel *channel)
     (void)channel;
 }
 
-void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns)
+void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns, const int64_t *times)
 {
     (void)channel;
     (void)columns;

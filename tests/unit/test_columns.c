@@ -47,6 +47,41 @@ static void values_end_with_the_last_transaction_that_has_one(void **state)
     rig_columns_done(&columns);
 }
 
+static void spans_move_with_their_transactions(void **state)
+{
+    (void)state;
+    static const int64_t first[] = {1, 5, 7, 9}, second[] = {0, INT64_C(1) << 60};
+    struct rig_columns all, more;
+    rig_columns_init(&all, 0);
+    rig_columns_init(&more, 0);
+    const int64_t place = rig_columns_spans_add(&all, (struct rig_spans){first, 2});
+    assert_true(rig_columns_set(&all, RIG_COLUMN_TIMES, 0, place));
+    assert_true(rig_columns_set(&all, RIG_COLUMN_TIMES, 1, rig_columns_spans_add(&all, (struct rig_spans){first, 1})));
+    assert_true(
+        rig_columns_set(&more, RIG_COLUMN_TIMES, 1, rig_columns_spans_add(&more, (struct rig_spans){second, 1})));
+    assert_true(rig_columns_append(&all, 2, &more, 3));
+    assert_true(rig_columns_get(&all, RIG_COLUMN_TIMES, 2) == RIG_COLUMN_NONE);
+    assert_int_equal(rig_columns_spans(&all, RIG_COLUMN_NONE).count, 0);
+    struct rig_spans spans = rig_columns_spans(&all, rig_columns_get(&all, RIG_COLUMN_TIMES, 3));
+    assert_int_equal(spans.count, 1);
+    assert_memory_equal(spans.at, second, sizeof second);
+    /* The second transaction goes; its numbers do too. */
+    rig_columns_move(&all, 1, 3);
+    rig_columns_cut(&all, 2);
+    const size_t before = all.spans.count;
+    rig_columns_fit_names(&all, 0);
+    assert_int_equal(all.spans.count, before - 3);
+    spans = rig_columns_spans(&all, rig_columns_get(&all, RIG_COLUMN_TIMES, 0));
+    assert_int_equal(spans.count, 2);
+    assert_memory_equal(spans.at, first, sizeof first);
+    spans = rig_columns_spans(&all, rig_columns_get(&all, RIG_COLUMN_TIMES, 1));
+    assert_memory_equal(spans.at, second, sizeof second);
+    rig_columns_clear(&all, 0);
+    assert_int_equal(rig_columns_used_bytes(&all), 0);
+    rig_columns_done(&all);
+    rig_columns_done(&more);
+}
+
 static void appending_renumbers_names(void **state)
 {
     (void)state;
@@ -246,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_end_with_the_last_transaction_that_has_one),
+        cmocka_unit_test(spans_move_with_their_transactions),
         cmocka_unit_test(appending_renumbers_names),
         cmocka_unit_test(invalid_names_have_no_number),
         cmocka_unit_test(every_form_keeps_them),

@@ -35,12 +35,21 @@ static void assert_same_text(const char *a, const char *b)
     assert_string_equal(a == NULL ? "none" : a, b == NULL ? "none" : b);
 }
 
+static void assert_same_spans(struct rig_spans got, struct rig_spans wanted)
+{
+    assert_int_equal(got.count, wanted.count);
+    if (got.count > 0)
+        assert_memory_equal(got.at, wanted.at, 2 * got.count * sizeof *got.at);
+}
+
 static void assert_same_values(const struct rig_history *got, uint32_t a, const struct rig_history *all, uint32_t b)
 {
     for (int i = 0; i < RIG_COLUMN_COUNT; i++) {
         const enum rig_column column = (enum rig_column)i;
         if (rig_column_infos[i].type == RIG_COLUMN_NAME)
             assert_same_text(rig_history_column_name(got, a, column), rig_history_column_name(all, b, column));
+        else if (rig_column_infos[i].type == RIG_COLUMN_SPANS)
+            assert_same_spans(rig_history_times(got, a), rig_history_times(all, b));
         else
             assert_true(rig_history_column(got, a, column) == rig_history_column(all, b, column));
     }

@@ -184,6 +184,7 @@ static void encode_event(struct rig_record_encoder *encoder, const struct model 
         .error_length = txn->error == NULL ? 0 : strlen(txn->error),
         .reads = txn->has_reads ? reads : NULL,
         .columns = &txn->columns,
+        .spans = model_spans(txn),
         .names = model_names,
     };
     struct rig_record_moment when = {.time_ns = txn->complete_ns};

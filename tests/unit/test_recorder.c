@@ -83,8 +83,11 @@ static void record_event(struct rig_recorder *recorder, const struct model *mode
 {
     const struct model_txn *txn = &model->txns[event.txn];
     struct rig_channel *channel = rig_recorder_channel(recorder, txn->channel);
+    int64_t times[2 * MODEL_MAX_OPS];
+    for (uint32_t i = 0; i < 2 * model_spans(txn).count; i++)
+        times[i] = txn->invoke_ns + txn->times[i];
     if (event.is_completion)
-        rig_channel_columns(channel, &txn->columns);
+        rig_channel_columns(channel, &txn->columns, times);
     if (event.is_completion)
         rig_channel_complete(channel, txn->complete_ns, txn->outcome, txn->has_reads ? txn->reads : NULL, txn->elements,
                              txn->error);

@@ -179,7 +179,7 @@ static enum rig_rc copy_txn(struct rig_witness_txns *evidence, uint32_t txn, str
     enum rig_rc rc = copy_ops(evidence, txn, &copy, err);
     if (rc == RIG_OK)
         rc = rig_history_builder_add_like(evidence->builder, history, txn, copy.ops, copy.reads, copy.lists,
-                                          rig_txn_op_count(history, txn), err);
+                                          rig_txn_op_count(history, txn), rig_history_times(history, txn), err);
     return rc != RIG_OK || kept_txns_add(&evidence->txns, kept) ? rc : no_memory(err);
 }
 

@@ -93,10 +93,17 @@ static void add_cell(struct rig_sqlite_worker *worker, sqlite3_stmt *statement, 
     }
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* Runs a statement to its end and adds its rows; returns SQLITE_OK or the error. */
 static int run(struct rig_sqlite_worker *worker, sqlite3_stmt *statement)
 {
-    struct rig_sqlite_rows rows = {.column_count = (uint32_t)sqlite3_column_count(statement)};
+    struct rig_sqlite_rows rows = {.column_count = (uint32_t)sqlite3_column_count(statement), .began_ns = now_ns()};
     const size_t head = worker->answer.size;
     int code;
     add(&worker->answer, &rows, sizeof rows);
@@ -113,6 +120,7 @@ static int run(struct rig_sqlite_worker *worker, sqlite3_stmt *statement)
         code = SQLITE_NOMEM;
     if (code == SQLITE_DONE) {
         rows.changed = (uint32_t)sqlite3_changes(worker->db);
+        rows.ended_ns = now_ns();
         memcpy(worker->answer.data + head, &rows, sizeof rows);
         return SQLITE_OK;
     }
@@ -251,8 +259,13 @@ static int run_steps(struct rig_sqlite_worker *worker, struct rig_sqlite_answer 
         return RIG_SQLITE_BAD_MESSAGE;
     int code = steps.begin == 0 ? SQLITE_OK : run_fixed(worker, steps.begin - 1);
     for (uint32_t i = 0; code == SQLITE_OK && i < steps.step_count; i++) {
+        const int64_t began_ns = now_ns();
         code = run_step(worker, &at);
         answer->step_count += code == SQLITE_OK;
+        if (code != SQLITE_OK) {
+            answer->began_ns = began_ns;
+            answer->ended_ns = now_ns();
+        }
     }
     if (code == SQLITE_OK && steps.end == RIG_SQLITE_COMMITS)
         code = commit(worker, answer);

@@ -31,6 +31,8 @@ RIG_FAST_RARE const char *fast_column(struct rig_part *part, const char *at, con
     struct rig_column_fields *columns = &part->columns;
     const char *behind;
     int64_t number = 0;
+    if (rig_column_infos[column].type == RIG_COLUMN_SPANS)
+        return NULL;
     if (rig_column_infos[column].type == RIG_COLUMN_NAME) {
         behind = *at == '"' ? rig_fast_string(at + 1, limit) : NULL;
         if (behind == NULL || !rig_column_name_fits(at + 1, (size_t)(behind - at) - 2))

@@ -44,6 +44,7 @@ void rig_part_free(void *given)
     rig_part_changes_done(&part->changes);
     rig_part_doubts_done(&part->doubts);
     rig_element_vec_done(&part->elements);
+    rig_column_values_done(&part->spans);
     rig_operation_parser_done(&part->parser);
     rig_operation_parser_done(&part->text_parser);
     free(part);

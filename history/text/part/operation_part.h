@@ -158,7 +158,8 @@ struct rig_part {
     bool grows;    /* it made more of a spine certain */
     bool has_null; /* a read has null for a result */
     struct rig_column_fields columns;
-    uint32_t piece_count; /* RIG_TABLE_NONE: not read by the fast path */
+    struct rig_column_values spans; /* numbers of the column of spans that is being read */
+    uint32_t piece_count;           /* RIG_TABLE_NONE: not read by the fast path */
     struct rig_part_piece pieces[RIG_PART_PIECES];
     struct rig_element_vec elements; /* of the list that is being read */
 

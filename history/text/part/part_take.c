@@ -27,6 +27,49 @@ uint32_t rig_part_error(struct rig_part *part, const char *text, size_t length)
     return (uint32_t)errors->count;
 }
 
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && strchr(", \t\r\n", *at) != NULL && *at != '\0')
+        at++;
+    return at;
+}
+
+/* `[[start end] ...]`, into the part's spans. False for anything else, which another program may have written. */
+static bool read_spans(struct rig_part *part, const char *at, size_t length)
+{
+    const char *end = at + length;
+    part->spans.count = 0;
+    if (at == end || *at != '[')
+        return false;
+    for (at = skip_blanks(at + 1, end); at < end && *at == '['; at = skip_blanks(at + 1, end)) {
+        at++;
+        for (int i = 0; i < 2; i++) {
+            int64_t number = 0;
+            at = skip_blanks(at, end);
+            if (at == end || *at < '0' || *at > '9')
+                return false;
+            for (; at < end && *at >= '0' && *at <= '9' && number <= RIG_SPAN_MOST / 10; at++)
+                number = number * 10 + (*at - '0');
+            if (number > RIG_SPAN_MOST)
+                return false;
+            if (!rig_column_values_add(&part->spans, number)) {
+                part->no_memory = true;
+                return false;
+            }
+        }
+        at = skip_blanks(at, end);
+        if (at == end || *at != ']')
+            return false;
+    }
+    return at + 1 == end && *at == ']' && part->spans.count > 0;
+}
+
+static int64_t spans_of(struct rig_part *part)
+{
+    const struct rig_spans spans = {.at = part->spans.at, .count = (uint32_t)part->spans.count / 2};
+    return rig_columns_spans_add(&part->segment->columns, spans);
+}
+
 /* The columns of the operation that is being read, as a row of the segment. */
 static struct rig_column_row column_row(struct rig_part *part)
 {
@@ -37,6 +80,11 @@ static struct rig_column_row column_row(struct rig_part *part)
         int64_t value = fields->at[column].number;
         if (rig_column_infos[column].type == RIG_COLUMN_NAME)
             value = rig_columns_name(&part->segment->columns, fields->at[column].text, fields->at[column].length);
+        if (rig_column_infos[column].type == RIG_COLUMN_SPANS) {
+            if (!read_spans(part, fields->at[column].text, fields->at[column].length))
+                continue;
+            value = spans_of(part);
+        }
         part->no_memory = part->no_memory || value == RIG_COLUMN_NONE;
         rig_column_give(&row, column, value);
     }

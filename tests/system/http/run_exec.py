@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Programs that are drivers: the guide's example, and programs that misbehave."""
 
+import json
 import os
 import pathlib
 import re
@@ -35,6 +36,20 @@ for line in sys.stdin:
     txn = json.loads(line)
     ops = [[f, k, start if f == "r" else v] for f, k, v in txn["ops"]]
     print(json.dumps({"txn": txn["txn"], "outcome": "ok", "ops": ops}), flush=True)
+"""
+
+# An empty store that says when it ran each operation; the second argument says in which form.
+STAMPS = """
+import json, sys, time
+print(json.dumps({"ready": True}) if json.loads(sys.stdin.readline()) else "", flush=True)
+for line in sys.stdin:
+    txn, times = json.loads(line), []
+    for op in txn["ops"]:
+        start = time.monotonic_ns()
+        time.sleep(0.002)
+        times.append([start, time.monotonic_ns()])
+    times = {"all": times, "first": times[:1], "text": "soon", "negative": [[-5, 7]], "turned": [[7, 5]], "more": times + [[1, 2]]}[sys.argv[1]]
+    print(json.dumps({"txn": txn["txn"], "outcome": "fail", "error": "none", "times": times}), flush=True)
 """
 
 # Leaves a daemon in each of its processes; that of the setup is asked after by the teardown.
@@ -182,6 +197,28 @@ class Exec(rig_command.RigTest):
                 shutil.rmtree(self.folder / "run", ignore_errors=True)
                 self.run_command(f"python3, {program}", workload=workload, status=1)
                 self.assertEqual(self.results("run")["history"]["fail"], 0)
+
+    def test_times_of_operations(self):
+        program = self.folder / "stamps.py"
+        program.write_text(STAMPS)
+        for form, wanted in (("all", 1), ("first", 1), ("more", 1), ("text", 0), ("negative", 0), ("turned", 0)):
+            with self.subTest(form=form):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                self.run_command(f"python3, {program}, {form}", transactions=12, status=2)
+                self.status(0, self.rig("convert", "run/history.rig", f"{form}.jsonl"))
+                lines = [json.loads(line) for line in (self.folder / f"{form}.jsonl").read_text().splitlines()]
+                started = {}
+                for line in lines:
+                    if line["type"] == "invoke":
+                        started[line["process"]] = line["time"]
+                    elif line["type"] == "fail":
+                        times = line.get("times", [])
+                        count = len(line["value"]) if form != "first" else 1
+                        self.assertEqual(len(times), wanted * count, line)
+                        lasted = line["time"] - started[line["process"]]
+                        flat = [0] + [number for pair in times for number in pair] + [lasted]
+                        self.assertEqual(flat, sorted(flat), line)
+                        self.assertTrue(all(end - start >= 1_900_000 for start, end in times), line)
 
     def test_one_that_dies_before_it_does_anything(self):
         self.assertGreater(self.mischief("dies-before")["info"], 10)

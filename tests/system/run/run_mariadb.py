@@ -64,8 +64,10 @@ class Levels(RigTest):
                     self.assertTrue([op for op in reads if op[2] == []])
 
     def test_read_uncommitted_reads_dirty_data(self):
-        self.status(1, self.rig("run", CONFIGS / "mariadb-repeatable-read.yaml", "--set",
+        self.status(1, self.rig("run", CONFIGS / "mariadb-repeatable-read.yaml", "--set", "database.pipeline=false", "--set",
                                 "database.isolation=read-uncommitted", "--level", "read-committed", "-o", "out"))
+        texts = [witness["text"] for found in self.results("out")["anomalies"].values() for witness in found["witnesses"]]
+        self.assertTrue([text for text in texts if "By the clients' clocks: T" in text and " (waited " in text], texts)
         anomalies = self.results("out")["anomalies"]
         self.assertTrue({"G1a", "G1b", "G1c"} & set(anomalies))
         for witness in anomalies.get("G1a", {"witnesses": []})["witnesses"]:

@@ -1,5 +1,6 @@
 """SQLite that rig starts: each type of data, journals, kills, dirty reads, disks that lie, programs, and the library embedded in rig."""
 
+import json
 import re
 import shutil
 import unittest
@@ -66,6 +67,29 @@ class Types(SqliteTest):
                                     "database.synchronous=off", "workload.transactions=1000", type=type)
             self.assertEqual(results["anomalies"], {})
             self.assertGreater(results["history"]["fail"], 300)
+
+    def test_times_of_operations(self):
+        """Also of those that failed: an upgrade to a write waits for the other writer, and then fails."""
+        results = self.run_plan("database.begin=deferred", "database.synchronous=off", "workload.operations.min=2",
+                                "database.busy-timeout=20ms", "workload.savepoints.share=20%")
+        self.assertEqual(results["anomalies"], {})
+        self.status(0, self.rig("convert", "out/history.rig", "times.jsonl"))
+        lines = [json.loads(line) for line in (self.folder / "times.jsonl").read_text().splitlines()]
+        started = {}
+        stamped = {"ok": 0, "fail": 0}
+        for line in lines:
+            if line["type"] == "invoke":
+                started[line["process"]] = line["time"]
+            if line["type"] not in stamped or "times" not in line:
+                continue
+            flat = [0] + [number for pair in line["times"] for number in pair] + [line["time"] - started[line["process"]]]
+            self.assertEqual(flat, sorted(flat), line)
+            self.assertLessEqual(len(line["times"]), len(line["value"]))
+            if line["type"] == "ok":
+                self.assertEqual(len(line["times"]), len(line["value"]))
+            stamped[line["type"]] += 1
+        self.assertEqual(stamped["ok"], results["history"]["ok"])
+        self.assertGreater(stamped["fail"], 0)
 
     def test_conflicts_are_failures(self):
         """A transaction that reads first and writes later, after another one has committed, cannot commit."""
