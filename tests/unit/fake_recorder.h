@@ -107,6 +107,7 @@ void rig_channel_columns(struct rig_channel *channel, const struct rig_column_ro
 {
     (void)channel;
     (void)columns;
+    (void)times;
 }
 
 void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_outcome outcome,
