@@ -19,12 +19,13 @@ enum rig_report_case_state { RIG_CASE_PASSED, RIG_CASE_KNOWN, RIG_CASE_FAILED, R
 /* All texts are borrowed for the time of the visit. */
 struct rig_report_case {
     enum rig_report_case_state state;
-    const char *kind;    /* "run", "levels", "anomalies", "conditions", "certificate", "known" */
-    const char *name;    /* "serializable", "G1a", "completed" */
-    const char *type;    /* of a case that did not pass: an anomaly's name, "condition", "certificate", "run-failed",
+    const char *kind; /* "run", "levels", "anomalies", "conditions", "certificate", "known" */
+    const char *name; /* "serializable", "G1a", "completed" */
+    const char *
+        type; /* of a case that did not pass: an anomaly's name, "condition", "server-crash", "certificate", "run-failed",
                                   "undecided"; NULL when it passed */
-    const char *message; /* one sentence; NULL when it passed */
-    const char *detail;  /* the witness's text; NULL: there is none */
+    const char *message;      /* one sentence; NULL when it passed */
+    const char *detail;       /* the witness's text; NULL: there is none */
     enum rig_anomaly anomaly; /* by which a level or an anomaly failed; RIG_ANOMALY_COUNT for other cases */
 };
 

@@ -127,6 +127,7 @@ static void add_rules(struct rig_json_writer *w)
         add_rule(w, info->name, info->definition);
     }
     add_rule(w, "condition", "a consistency condition of the application does not hold");
+    add_rule(w, "server-crash", "a server that rig started has ended although rig did not end it");
     add_rule(w, "certificate", "the certificate of the database contradicts itself or what the clients read");
     add_rule(w, "run-failed", "the run failed before its end");
     add_rule(w, "undecided", "a request is undecided");

@@ -31,8 +31,8 @@ check: {check}
 report: [text, json, html, junit]
 """
 SERVER = "redis-server --port {port} --dir {data} --appendonly yes --appendfsync always --save '' --logfile {log}"
-# The server is killed from within, as by a bug of its own, half a second after it answers for the first time.
-DOOMED = ("[sh, -c, \"if [ ! -e {dir}/once ]; then touch {dir}/once; (sleep 1.5; kill -ABRT $$$$; sleep 1; kill -KILL $$$$) & fi; "
+# The server is killed from within, as by a bug of its own, some time after it was told to append something.
+DOOMED = ("[sh, -c, \"if [ ! -e {dir}/once ]; then touch {dir}/once; (until grep -qas RPUSH {data}/appendonlydir/*incr.aof; do sleep 0.1; done; sleep 0.7; kill -ABRT $$$$; sleep 1; kill -KILL $$$$) & fi; "
           f"exec {SERVER}\"]")
 
 ETCD = """
