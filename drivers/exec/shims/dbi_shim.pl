@@ -48,14 +48,14 @@ sub bytes_of { my ($text) = @_; utf8::encode($text) if defined $text; return $te
 
 # Firebird's SET TRANSACTION as parameters of the handle: the driver begins transactions itself. True: it was one.
 sub set_transaction {
-    my ($text) = @_;
-    return 0 if $database->{Driver}{Name} ne 'Firebird' || $text !~ /^\s*SET\s+TRANSACTION\b/i;
+    my ($handle, $text) = @_;
+    return 0 if $handle->{Driver}{Name} ne 'Firebird' || $text !~ /^\s*SET\s+TRANSACTION\b/i;
     my $level = $text =~ /READ\s+COMMITTED/i ? ['read_committed', $text =~ /NO\s+RECORD_VERSION/i ? 'no_record_version' : 'record_version']
       : $text =~ /TABLE\s+STABILITY/i ? 'snapshot_table_stability' : 'snapshot';
-    my $wait = $text =~ /\bNO\s+WAIT/i ? 'no_wait' : $text =~ /LOCK\s+TIMEOUT\s+(\d+)/i ? {wait => $1} : 'wait';
-    $database->func(-access_mode => $text =~ /READ\s+ONLY/i ? 'read_only' : 'read_write', -isolation_level => $level,
+    my $wait = $text =~ /\bNO\s+WAIT/i ? 'no_wait' : $text =~ /LOCK\s+TIMEOUT\s+(\d+)/i ? {wait => $1 + 0} : 'wait';
+    $handle->func(-access_mode => $text =~ /READ\s+ONLY/i ? 'read_only' : 'read_write', -isolation_level => $level,
         -lock_resolution => $wait, 'ib_set_tx_param');
-    check($database);
+    check($handle);
     return 1;
 }
 
@@ -63,7 +63,7 @@ sub set_transaction {
 sub firebird_level {
     my ($level) = @_;
     return 'SNAPSHOT TABLE STABILITY' if $level eq 'SERIALIZABLE';
-    return $level =~ /^(?:SNAPSHOT(?: TABLE STABILITY)?|READ COMMITTED(?: (?:NO )?RECORD_VERSION)?)(?: NO WAIT)?$/ ? $level : undef;
+    return $level =~ /^(?:SNAPSHOT(?: TABLE STABILITY)?|READ COMMITTED(?: (?:NO )?RECORD_VERSION)?)(?: NO WAIT| LOCK TIMEOUT [0-9]+)?$/ ? $level : undef;
 }
 
 sub open_session {
@@ -75,16 +75,13 @@ sub open_session {
     my $handle = DBI->connect($dsn, $user, $password,
         {RaiseError => 0, PrintError => 0, AutoCommit => $autocommit ? 1 : 0, LongReadLen => 16 << 20}); # a longer cell is an error
     die {state => $DBI::state // '', code => ($DBI::err // 0) =~ /^(-?\d+)$/ ? $1 + 0 : 0, text => text_of($DBI::errstr // 'no connection')} if !$handle;
-    $database = $handle;
     my $name = $handle->{Driver}{Name};
     if (defined(my $level = $how->{isolation})) {
         my $words = $name eq 'Firebird' ? firebird_level($level) : undef;
-        if (!defined $words) {
-            undef $database;
-            refuse("DBD::$name has no call for isolation $level: let the dialect send a statement, or add the call here");
-        }
-        set_transaction("SET TRANSACTION $words");
+        refuse("DBD::$name has no call for isolation $level: let the dialect send a statement, or add the call here") if !defined $words;
+        set_transaction($handle, "SET TRANSACTION $words");
     }
+    $database = $handle;
     my $version = do { no strict 'refs'; ${"DBD::${name}::VERSION"} // '' };
     return (done => \1, driver => "DBD::$name $version");
 }
@@ -102,7 +99,7 @@ sub prepare {
 
 sub run {
     my ($request) = @_;
-    return (count => 0) if set_transaction($request->{sql});
+    return (count => 0) if set_transaction($database, $request->{sql});
     my $statement = $request->{args} ? prepare($request->{sql}) : $database->prepare(bytes_of($request->{sql}));
     check($database);
     my @types = split //, $request->{types} // '';

@@ -112,8 +112,12 @@ class Session {
       const how = { ...request.open };
       for (const name of ["connection", "user", "password"]) how[name] ??= process.env["RIG_SQL_" + name.toUpperCase()];
       const link = await connect(how);
-      if (!how.autocommit && !link.commit) throw new Error(`${library} has no calls for transactions: it needs autocommit true, and BEGIN as a text`);
-      if (how.isolation && !link.commit) throw new Error(`${library} has no call for isolation ${how.isolation}: let the dialect send a statement`);
+      const lacks = how.isolation ? `no call for isolation ${how.isolation}: let the dialect send a statement`
+        : how.autocommit ? undefined : "no calls for transactions: it needs autocommit true, and BEGIN as a text";
+      if (lacks && !link.commit) {
+        await link.close();
+        throw new Error(`${library} has ${lacks}`);
+      }
       this.link = link;
       this.autocommit = how.autocommit;
       return { done: true, driver: library };

@@ -16,7 +16,7 @@ from sql_program import Program
 
 SHIM = pathlib.Path(os.environ["RIG_SOURCE"]) / "drivers" / "exec" / "shims" / "RigJdbc.java"
 JARS = {name: pathlib.Path("/usr/share/java") / f"{name}.jar" for name in ("h2", "hsqldb", "derby", "postgresql")}
-JAVA = ("java", "-XX:TieredStopAtLevel=1", "-Xmx256m")
+JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 
 servers, pool = Servers(), Pool()
 

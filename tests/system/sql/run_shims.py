@@ -156,7 +156,7 @@ class PerlFirebird(PerlCases, rig_command.RigTest):
     module = "DBD::Firebird"
     text, long_text = "varchar(1000)", "blob sub_type text"
     levels = (("READ COMMITTED", "READ COMMITTED"), ("SNAPSHOT", "SNAPSHOT"), ("SERIALIZABLE", "CONSISTENCY"),
-              ("SNAPSHOT TABLE STABILITY", "CONSISTENCY"), ("READ COMMITTED NO RECORD_VERSION", "READ COMMITTED"))  # fmt: skip
+              ("SNAPSHOT TABLE STABILITY LOCK TIMEOUT 1", "CONSISTENCY"), ("READ COMMITTED NO RECORD_VERSION", "READ COMMITTED"))  # fmt: skip
     level_query = "SELECT rdb$get_context('SYSTEM', 'ISOLATION_LEVEL') FROM rdb$database"
     refused_level = ("REPEATABLE READ", "no call for isolation REPEATABLE READ")
     duplicate = ("S1000", -803)

@@ -285,8 +285,11 @@ class Cases:
                 session.ask(close=True)
         if self.refused_level:
             level, reason = self.refused_level
-            answer = self.place().ask(open={"autocommit": self.autocommit, **self.open_request(), "isolation": level})
+            place = self.place()
+            answer = place.ask(open={"autocommit": self.autocommit, **self.open_request(), "isolation": level})
             self.assertRegex(answer["error"]["text"], reason)
+            self.assertIs(answer["alive"], False)
+            self.assertIn("error", place.ask(sql="SELECT 1"), "a session with another level is not open")
 
     # -- the end of the process -----------------------------------------------------------------------------------------
 
