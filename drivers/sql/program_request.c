@@ -42,6 +42,15 @@ static void note_error(struct rig_sql_program_connection *connection, const json
     connection->lost = connection->lost || json_is_false(json_object_get(answer, "alive"));
 }
 
+static void note_times(struct rig_sql_program_connection *connection, const json_t *answer)
+{
+    const int64_t start_ns = json_integer_value(json_object_get(answer, "start"));
+    const int64_t end_ns = json_integer_value(json_object_get(answer, "end"));
+    if (connection->began_ns == 0)
+        connection->began_ns = start_ns;
+    connection->ended_ns = end_ns;
+}
+
 bool rig_sql_program_exchange(struct rig_sql_program_connection *connection, struct rig_json_writer *writer,
                               struct rig_sql_program_request *request)
 {
@@ -53,6 +62,7 @@ bool rig_sql_program_exchange(struct rig_sql_program_connection *connection, str
         note_event(connection, end, request);
         return false;
     }
+    note_times(connection, answer);
     const json_t *error = json_object_get(answer, "error");
     if (error == NULL) {
         request->answer = answer;

@@ -457,7 +457,7 @@ static bool run_savepoint(struct rig_sql_turn *turn, uint32_t op)
     return send_text(turn, op == rollback->from ? dialect->savepoint : dialect->return_to);
 }
 
-bool rig_sql_program_turn_operate(struct rig_sql_turn *turn, uint32_t op)
+static bool run_operation(struct rig_sql_turn *turn, uint32_t op)
 {
     turn->phase = RIG_PHASE_OPERATION;
     connection_of(turn)->patience.deadline_ns = turn->deadline_ns;
@@ -466,6 +466,30 @@ bool rig_sql_program_turn_operate(struct rig_sql_turn *turn, uint32_t op)
     if (turn->session->run->env->workload == RIG_WORKLOAD_PREDICATE)
         return run_predicate(turn, op);
     return run_action(turn, op);
+}
+
+/* The program's own times are more exact than those of its lines. */
+static void take_times(struct rig_sql_turn *turn, uint32_t op)
+{
+    const struct rig_sql_program_connection *connection = connection_of(turn);
+    struct rig_transaction *transaction = turn->transaction;
+    rig_op_ended(turn->session->run->env->core, transaction, op);
+    if (rig_times_count(transaction) != (int64_t)op + 1)
+        return;
+    int64_t *times = &transaction->times[2 * (size_t)op];
+    if (connection->began_ns < times[0] || connection->ended_ns < connection->began_ns ||
+        connection->ended_ns > times[1])
+        return;
+    times[0] = connection->began_ns;
+    times[1] = connection->ended_ns;
+}
+
+bool rig_sql_program_turn_operate(struct rig_sql_turn *turn, uint32_t op)
+{
+    connection_of(turn)->began_ns = connection_of(turn)->ended_ns = 0;
+    const bool done = run_operation(turn, op);
+    take_times(turn, op);
+    return done;
 }
 
 /* ---- the transaction ---- */

@@ -15,6 +15,8 @@ struct rig_sql_program_connection {
     struct rig_line_patience patience;
     const struct rig_sql_dialect_file *dialect;
     bool lost; /* the session is of no further use */
+    /* When the library was first called, and when it last returned, as the program says; 0: it does not. */
+    int64_t began_ns, ended_ns;
 };
 
 /* One request: its answer, or the reason that there is none. */

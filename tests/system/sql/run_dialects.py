@@ -54,6 +54,22 @@ class Odbc(DialectTest):
                 _, results = self.run_load(kind, database, () if kind in OBJECTS else ("serializable",), clients=1 if kind in OBJECTS else 2, transactions=60)
                 self.assertEqual(results["not"], [])
 
+    def test_the_record_has_the_times_of_operations(self):
+        self.needs("SQLite3")
+        database = {"driver": "odbc", "dialect": "sqlite", "connection": f"Driver=SQLite3;Database={self.folder}/times.db;Timeout=5000"}
+        self.run_load("list-append", database, ("serializable",), clients=2, more={"savepoints": {"share": "20%"}})
+        record, = self.folder.glob("run-*/history.rig")
+        self.status(0, self.rig("convert", record, "times.jsonl"))
+        started, stamped = {}, 0
+        for line in map(json.loads, (self.folder / "times.jsonl").read_text().splitlines()):
+            if line["type"] == "invoke":
+                started[line["process"]] = line["time"]
+            elif line["type"] == "ok":
+                flat = [0] + [number for pair in line["times"] for number in pair] + [line["time"] - started[line["process"]]]
+                self.assertEqual((flat, len(line["times"])), (sorted(flat), len(line["value"])), line)
+                stamped += len(line["value"])
+        self.assertGreater(stamped, 20)
+
     def test_postgresql(self):
         self.needs("PostgreSQL Unicode")
         if pg_server.binaries() is None:
