@@ -8,6 +8,8 @@ import random
 import shutil
 import socket
 import subprocess
+import tempfile
+import unittest
 
 USER = "postgres"
 
@@ -72,3 +74,15 @@ class Server:
 
     def stop(self):
         self.run("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+
+
+def serve_class(cls):
+    """In setUpClass(): a server for all tests of the class, until the last one has ended."""
+    if not is_installed():
+        raise unittest.SkipTest("there is no PostgreSQL here")
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="rig-test-"))
+    cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o711)  # the server has an account of its own
+    server = Server(folder / "server")
+    cls.addClassCleanup(server.stop)
+    return server

@@ -1,10 +1,11 @@
-"""Rows that are read by conditions: phantoms on a PostgreSQL that rig starts."""
+"""Rows that are read by conditions: phantoms on PostgreSQL."""
 
 import json
 import os
 import pathlib
 import shutil
 
+import pg_server
 from pg_finding import KEPT, PostgresTest
 from rig_command import main
 from run_snapshots import Recorded
@@ -38,6 +39,16 @@ ITEMS = {"G2-item", "G-single-item", "G-nonadjacent-item"}
 
 
 class Predicates(PostgresTest):
+    @classmethod
+    def setUpClass(cls):
+        server = pg_server.serve_class(cls)
+        cls.hosts = (f"database.cluster.hosts=127.0.0.1:{server.port}", "database.user=postgres",
+                     f"database.password={server.secret}")
+
+    def run_shared(self, name, *settings, status=0):
+        """On the server of the class; run_config(): on one that rig starts, for faults and certificates."""
+        return self.run_config(name, *self.hosts, *settings, status=status)
+
     def run_config(self, name, *settings, status=0):
         shutil.rmtree(self.folder / "out", ignore_errors=True)
         arguments = [text for setting in settings for text in ("--set", setting)]
@@ -45,7 +56,7 @@ class Predicates(PostgresTest):
         return self.results("out")
 
     def test_repeatable_read_has_phantoms_and_no_cycle_of_items(self):
-        results = self.run_config("pg-phantom-repeatable-read.yaml", status=1)
+        results = self.run_shared("pg-phantom-repeatable-read.yaml", status=1)
         self.assertIn("G2-predicate", results["anomalies"].keys())
         self.assertFalse(ITEMS & results["anomalies"].keys(), results["anomalies"].keys())
         self.assertEqual(results["levels"]["serializable"], "refuted")
@@ -57,14 +68,14 @@ class Predicates(PostgresTest):
             self.status(0, self.rig("check", f"out/again.{form}", "--level", "repeatable-read"))
 
     def test_rows_that_change_show_cycles_of_items_too(self):
-        results = self.run_config("pg-phantom-repeatable-read.yaml", "workload.statements.updates=40%",
+        results = self.run_shared("pg-phantom-repeatable-read.yaml", "workload.statements.updates=40%",
                                   "workload.statements.deletes=10%", status=1)
         self.assertEqual(results["levels"]["repeatable-read"], "refuted")
         self.assertNotEqual(results["levels"]["snapshot-isolation"], "refuted")
         self.assertIn("G2-predicate", results["anomalies"].keys())
 
     def test_read_committed_has_read_skew_through_conditions(self):
-        results = self.run_config("pg-phantom-repeatable-read.yaml", "database.isolation=read-committed",
+        results = self.run_shared("pg-phantom-repeatable-read.yaml", "database.isolation=read-committed",
                                   "database.pipeline=false", "workload.keys.active=2", status=1)
         self.assertIn("G-single-predicate", results["anomalies"].keys())
         self.assertNotEqual(results["levels"]["read-committed"], "refuted")
@@ -76,7 +87,7 @@ class Predicates(PostgresTest):
                          ["row-join=nested-loop", "row-index=none"],
                          ["row-scan=index", "pipeline=false", "prepared=false"]):
             with self.subTest(settings=settings):
-                results = self.run_config("pg-phantom-serializable.yaml", f"check.levels=[{KEPT}]",
+                results = self.run_shared("pg-phantom-serializable.yaml", f"check.levels=[{KEPT}]",
                                           *(f"database.{setting}" for setting in settings))
                 self.keeps_serializable(results)
                 self.assertGreater(results["history"]["ok"], 500)
@@ -84,7 +95,7 @@ class Predicates(PostgresTest):
     def test_joins_of_two_tables_have_phantoms(self):
         for join in ("any", "nested-loop", "hash", "merge"):
             with self.subTest(join=join):
-                results = self.run_config("pg-phantom-repeatable-read.yaml", f"database.row-join={join}", status=1)
+                results = self.run_shared("pg-phantom-repeatable-read.yaml", f"database.row-join={join}", status=1)
                 self.assertIn("G2-predicate", results["anomalies"].keys())
                 self.assertEqual(results["levels"]["repeatable-read"], "not-refuted")
 

@@ -6,7 +6,6 @@ import pathlib
 import re
 import shutil
 import sys
-import tempfile
 import unittest
 
 import pg_server
@@ -53,13 +52,7 @@ class Postgres(TypesTest):
 
     @classmethod
     def setUpClass(cls):
-        if not pg_server.is_installed():
-            raise unittest.SkipTest("there is no PostgreSQL here")
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="rig-test-"))
-        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        folder.chmod(0o711)  # the server has an account of its own
-        server = pg_server.Server(folder / "server")
-        cls.addClassCleanup(server.stop)
+        server = pg_server.serve_class(cls)
         cls.database = (f"{{driver: postgres, isolation: serializable, user: postgres, password: {server.secret}, "
                         f"cluster: {{hosts: ['127.0.0.1:{server.port}']}}}}")
 
