@@ -367,6 +367,7 @@ bool rig_command_cluster_is_routed(const void *options)
 enum rig_rc rig_command_cluster_started(void *object, struct rig_err *err)
 {
     struct rig_sql_program_run *run = object;
+    run->sql.own_servers = true;
     if (run->options->connection == NULL)
         return RIG_OK;
     free(run->connection);

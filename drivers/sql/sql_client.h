@@ -48,6 +48,7 @@ struct rig_sql_run {
     struct rig_wakes wakes;
     struct rig_sql_two_phase two_phase;
     char server_version[96];
+    bool own_servers;  /* rig started them otherwise than by `cluster`, and removes them with all their data */
     uint64_t reminder; /* of the run's tables on given hosts; 0: none */
     bool created;      /* the server was asked to make the tables */
 };

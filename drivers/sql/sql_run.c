@@ -179,7 +179,7 @@ static void forget_tables(struct rig_sql_run *run)
 static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
 {
     struct rig_sql_run *run = own->run;
-    const bool given = !rig_sql_run_is_local(run);
+    const bool given = !rig_sql_run_is_local(run) && !run->own_servers;
     char text[RIG_ERR_TEXT_BYTES];
     if (given) {
         run->client->tables->remind(own, text, sizeof text);
@@ -247,7 +247,7 @@ static void drop_tables(struct rig_sql_run *run)
 void rig_sql_run_teardown(void *object)
 {
     struct rig_sql_run *run = object;
-    const bool given = !rig_sql_run_is_local(run);
+    const bool given = !rig_sql_run_is_local(run) && !run->own_servers;
     if (!run->created)
         return;
     /* They would block the removal of the tables. */
