@@ -12,10 +12,12 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
+import firebird_files
 import mariadb_server
 import pg_server
 import rig_command
 from sql_cases import POSTGRES_LEVELS, POSTGRES_QUERY, TEXTS, Cases, Servers
+import sql_program
 from sql_program import Program
 
 SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
@@ -150,8 +152,6 @@ class PerlSqlite(PerlCases, rig_command.RigTest):
 
 
 class PerlFirebird(PerlCases, rig_command.RigTest):
-    """In the program itself: its library has the engine. Processes share the database's file by a lock manager."""
-
     no_requests = ()
     module = "DBD::Firebird"
     text, long_text = "varchar(1000)", "blob sub_type text"
@@ -165,29 +165,18 @@ class PerlFirebird(PerlCases, rig_command.RigTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.package = next(iter(sorted(pathlib.Path("/usr/lib").glob("*/firebird/3.0"))), None)
-        if cls.package is None or shutil.which("isql-fb") is None:
+        if not firebird_files.is_installed():
             raise unittest.SkipTest("Firebird is not installed (scripts/setup)")
 
     def setUp(self):
         super().setUp()
-        root = self.folder / "firebird"
-        for name in ("lock", "root"):
-            (root / name).mkdir(parents=True)
-        for entry in self.package.iterdir():
-            if entry.name not in ("firebird.conf", "databases.conf"):
-                (root / "root" / entry.name).symlink_to(entry)
-        (root / "root" / "firebird.conf").write_text(f"ServerMode = Classic\nTempDirectories = {root}\n")
-        (root / "root" / "databases.conf").write_text("")
-        create = f"CREATE DATABASE '{root}/my.fdb' USER SYSDBA DEFAULT CHARACTER SET utf8; COMMIT;"
-        subprocess.run(["isql-fb", "-q", "-user", "SYSDBA"], input=create, text=True, env=self.environment(self.variables()), check=True, timeout=60)
+        self.files = firebird_files.Files(self.folder / "firebird")
 
     def variables(self):
-        root = self.folder / "firebird"
-        return {"FIREBIRD": f"{root}/root", "FIREBIRD_LOCK": f"{root}/lock", "FIREBIRD_TMP": str(root), "FIREBIRD_LOG": str(root)}
+        return self.files.variables
 
     def open_request(self):
-        return {"connection": f"dbi:Firebird:db={self.folder}/firebird/my.fdb;ib_dialect=3;ib_charset=UTF8", "user": "SYSDBA"}
+        return {"connection": self.files.connection, "user": "SYSDBA"}
 
     def test_set_transaction(self):
         session = self.session(isolation="SNAPSHOT")
@@ -210,14 +199,6 @@ class PerlFirebird(PerlCases, rig_command.RigTest):
 # -- Node ----------------------------------------------------------------------------------------------------------------------
 
 
-def node_modules():
-    """The folder of packages that has DuckDB's, or None."""
-    folders = os.environ.get("NODE_PATH", "").split(":")
-    if shutil.which("npm"):
-        folders.append(subprocess.run(["npm", "root", "--global"], capture_output=True, text=True, timeout=60).stdout.strip())
-    return next((folder for folder in folders if folder and pathlib.Path(folder, "@duckdb", "node-api").exists()), None)
-
-
 class NodeDuckdb(Cases, rig_command.RigTest):
     autocommit, begin = True, "BEGIN"
     texts = TEXTS
@@ -229,7 +210,7 @@ class NodeDuckdb(Cases, rig_command.RigTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.modules = node_modules() if shutil.which("node") else None
+        cls.modules = sql_program.duckdb_folder() if shutil.which("node") else None
         if cls.modules is None:
             raise unittest.SkipTest("there is no node, or no package @duckdb/node-api (scripts/setup)")
 

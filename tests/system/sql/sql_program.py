@@ -1,6 +1,9 @@
 """A program on rig's protocol for SQL sessions, and what tests ask of it."""
 
 import json
+import os
+import pathlib
+import shutil
 import subprocess
 import threading
 
@@ -78,3 +81,11 @@ class Program:
                 pass
         self.process.stdout.close()
         self.log.close()
+
+
+def duckdb_folder():
+    """The folder of Node's packages that has DuckDB's, or None."""
+    folders = os.environ.get("NODE_PATH", "").split(":")
+    if shutil.which("npm"):
+        folders.append(subprocess.run(["npm", "root", "--global"], capture_output=True, text=True, timeout=60).stdout.strip())
+    return next((folder for folder in folders if folder and pathlib.Path(folder, "@duckdb", "node-api").exists()), None)
