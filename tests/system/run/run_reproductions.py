@@ -11,7 +11,7 @@ from rig_command import RigTest, main
 
 SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
 NEEDED = {"pg": ["npm"], "etcd": ["etcd"], "mariadb": ["mariadbd"], "galera": ["mariadbd", "rsync"],
-          "patroni": ["patroni", "etcd"], "sqlite": []}
+          "patroni": ["patroni", "etcd"], "redis": ["redis-server", "python3"], "sqlite": []}
 MISSING = "is not installed", "npm packages did not come"
 LOSS = """
 name: lost-commits
