@@ -449,7 +449,8 @@ static void find_successors(struct weave *weave, uint32_t *first, uint32_t step_
 
 /* ---- the order of times ---- */
 
-/* Where COMMIT or ROLLBACK is in it: its client knows when the last operation was answered, and when the end was. */
+/* Where COMMIT or ROLLBACK is in it. It was sent after the last operation was answered, and after the operations began that waited for
+ * it; its answer came at the end. */
 enum ending { ENDING_SENT, ENDING_ANSWERED };
 
 struct sent {
@@ -465,7 +466,27 @@ static int compare_sent(const void *a, const void *b)
     return (x->step > y->step) - (x->step < y->step);
 }
 
-static void gather_sent(const struct rig_timed *timed, enum ending ending, struct sent *sent)
+/* By transaction, the earliest time at which it can have sent its end. False: no operation waited for another transaction. */
+static bool find_ends(const struct rig_timed *timed, int64_t *ends)
+{
+    const struct rig_history *history = timed->history;
+    bool found = false;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++)
+        ends[txn] = rig_timed_ending_ns(timed, txn);
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        for (uint32_t op = 0; op < rig_txn_op_count(history, txn); op++) {
+            const uint32_t from = rig_timed_wait(timed, txn, op).from;
+            if (from == UINT32_MAX)
+                continue;
+            const int64_t begun_ns = rig_timed_start_ns(timed, txn, op) + 1;
+            ends[from] = begun_ns > ends[from] ? begun_ns : ends[from];
+            found = true;
+        }
+    }
+    return found;
+}
+
+static void gather_sent(const struct rig_timed *timed, const int64_t *ends, enum ending ending, struct sent *sent)
 {
     const struct rig_history *history = timed->history;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
@@ -474,9 +495,8 @@ static void gather_sent(const struct rig_timed *timed, enum ending ending, struc
         sent[begin] = (struct sent){history->txns[txn].invoke_ns, txn, begin};
         for (uint32_t step = begin + 1; step < end; step++)
             sent[step] = (struct sent){rig_timed_start_ns(timed, txn, step - begin - 1), txn, step};
-        sent[end] = (struct sent){ending == ENDING_SENT || complete_ns == RIG_NO_TIME ? rig_timed_ending_ns(timed, txn)
-                                                                                      : complete_ns,
-                                  txn, end};
+        sent[end] =
+            (struct sent){ending == ENDING_SENT || complete_ns == RIG_NO_TIME ? ends[txn] : complete_ns, txn, end};
     }
 }
 
@@ -492,19 +512,8 @@ static bool gives_reads(const struct weave *weave, const uint32_t *place)
     return true;
 }
 
-static bool has_wait(const struct rig_timed *timed)
-{
-    for (uint32_t txn = 0; txn < timed->history->txn_count; txn++) {
-        for (uint32_t op = 0; op < rig_txn_op_count(timed->history, txn); op++) {
-            if (rig_timed_wait(timed, txn, op).from != UINT32_MAX)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Orders the steps by their times; without effect where there is no wait, or the order does not give the reads. */
-static bool order_by_times(const struct weave *weave, const struct rig_timed *timed,
+/* Orders the steps by their times; without effect where that does not give the reads. */
+static bool order_by_times(const struct weave *weave, const struct rig_timed *timed, const int64_t *ends,
                            struct rig_interleaving *interleaving)
 {
     const struct rig_history *history = weave->history;
@@ -515,7 +524,7 @@ static bool order_by_times(const struct weave *weave, const struct rig_timed *ti
     bool found = false;
     const bool fits = sent != NULL && place != NULL && step_vec_reserve(&steps, (size_t)step_count + 1);
     for (int ending = ENDING_SENT; fits && !found && ending <= ENDING_ANSWERED; ending++) {
-        gather_sent(timed, (enum ending)ending, sent);
+        gather_sent(timed, ends, (enum ending)ending, sent);
         qsort(sent, step_count, sizeof *sent, compare_sent);
         for (uint32_t i = 0; i < step_count; i++)
             place[sent[i].step] = i;
@@ -541,12 +550,14 @@ static enum rig_rc try_times(const struct weave *weave, struct rig_interleaving 
     const struct rig_history *history = weave->history;
     struct rig_timed timed;
     uint32_t *txns = calloc((size_t)history->txn_count + 1, sizeof *txns);
-    bool fits = txns != NULL && !weave->full;
+    int64_t *ends = calloc((size_t)history->txn_count + 1, sizeof *ends);
+    bool fits = txns != NULL && ends != NULL && !weave->full;
     for (uint32_t txn = 0; fits && txn < history->txn_count; txn++)
         txns[txn] = txn;
-    if (fits && rig_timed_init(&timed, history, txns, history->txn_count) && has_wait(&timed))
-        fits = order_by_times(weave, &timed, interleaving);
+    if (fits && rig_timed_init(&timed, history, txns, history->txn_count) && find_ends(&timed, ends))
+        fits = order_by_times(weave, &timed, ends, interleaving);
     free(txns);
+    free(ends);
     return fits ? RIG_OK : rig_no_memory(err, "an order of statements");
 }
 
