@@ -326,8 +326,7 @@ static enum rig_object_answer decide_lives(const struct rig_object_key *key, con
     struct rig_object_order order = {0};
     bool known = false;
     enum rig_object_answer answer = RIG_OBJECT_NO_MEMORY;
-    if (rig_object_values_decide(key->model, key->ops, key->count, key->open, limits, &decided->refutation,
-                                 last ? &order : NULL, &known))
+    if (rig_object_values_decide(key, limits, &decided->refutation, last ? &order : NULL, &known))
         answer = decided->refutation.found ? RIG_OBJECT_REFUTED : RIG_OBJECT_TIME;
     if (answer == RIG_OBJECT_TIME && !last && known && unique)
         answer = RIG_OBJECT_LINEARIZABLE;

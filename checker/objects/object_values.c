@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "base/table.h"
+#include "checker/objects/object_key.h"
 
 /*
  * Decides a stack whose values are unique, and finds an order of the operations, without a search.
@@ -422,20 +423,19 @@ static bool confirm(const struct refuting *r, uint32_t nothing)
     return answer != RIG_OBJECT_NO_MEMORY;
 }
 
-bool rig_object_values_decide(struct rig_object_model *model, const struct rig_object_op *ops, uint32_t count,
-                              struct rig_object_open open, const struct rig_object_search_limits *limits,
+bool rig_object_values_decide(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
                               struct rig_object_refutation *refutation, struct rig_object_order *order, bool *decided)
 {
     RIG_REQUIRE(order == NULL || order->count == 0);
-    const struct refuting r = {model, ops, count, limits, refutation};
+    const struct refuting r = {key->model, key->ops, key->count, limits, refutation};
     struct rig_object_lifetimes lifetimes;
     struct rig_object_values *values = &refutation->values;
     uint32_t nothing = UINT32_MAX;
     *refutation = (struct rig_object_refutation){.found = false};
-    bool done = rig_object_lifetimes_init(&lifetimes, model, ops, count, open) &&
-                rig_object_lifetimes_contradict(&lifetimes, ops, values, &nothing);
+    bool done = rig_object_lifetimes_init(&lifetimes, key->model, key->ops, key->count, key->open) &&
+                rig_object_lifetimes_contradict(&lifetimes, key->ops, values, &nothing);
     if (done && values->count == 0 && !lifetimes.queue)
-        done = object_stack_decide(&lifetimes, ops, values, order);
+        done = object_stack_decide(&lifetimes, key->ops, values, order);
     *decided = done && values->count == 0 && lifetimes.certain;
     if (done && values->count > 0) {
         done = confirm(&r, nothing);

@@ -15,6 +15,8 @@
 #include "checker/objects/object_lifetimes.h"
 #include "checker/objects/object_search.h"
 
+struct rig_object_key; /* object_key.h */
+
 struct rig_object_refutation {
     bool found;
     struct rig_object_values values;
@@ -27,8 +29,7 @@ struct rig_object_refutation {
  * in the order of a stack without takes of unknown outcome. *decided: there is a refutation, or the lifetimes show that
  * there is an order. False when memory runs out. rig_object_refutation_done() follows in either case.
  */
-bool rig_object_values_decide(struct rig_object_model *model, const struct rig_object_op *ops, uint32_t count,
-                              struct rig_object_open open, const struct rig_object_search_limits *limits,
+bool rig_object_values_decide(const struct rig_object_key *key, const struct rig_object_search_limits *limits,
                               struct rig_object_refutation *refutation, struct rig_object_order *order, bool *decided);
 void rig_object_refutation_done(struct rig_object_refutation *refutation);
 

@@ -121,15 +121,22 @@ static size_t half_of_limit(const struct rig_load_options *load)
     return (load->limit_bytes == 0 ? rig_machine_memory_bytes() : load->limit_bytes) / 2;
 }
 
+static struct rig_text_operations operations_of(const char *name, const struct rig_load_options *load,
+                                                const struct rig_source_bytes *bytes)
+{
+    return (struct rig_text_operations){
+        .syntax = syntax_of(load), .name = name, .data = bytes->data, .size = bytes->size};
+}
+
 enum rig_rc rig_rewrite_sorted(const char *name, const struct rig_load_options *load, struct rig_source_bytes *bytes,
                                struct rig_rewritten *rewritten, struct rig_err *err)
 {
     const size_t all = half_of_limit(load), held = bytes->buf.size;
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    const enum rig_rc rc =
-        rig_index_order_restore(syntax_of(load), name, bytes->data, bytes->size, all > held ? all - held : 0, &text,
-                                &rewritten->origin, &rewritten->sorted, err);
+    const struct rig_text_operations operations = operations_of(name, load, bytes);
+    const enum rig_rc rc = rig_index_order_restore(&operations, all > held ? all - held : 0, &text, &rewritten->origin,
+                                                   &rewritten->sorted, err);
     if (rc == RIG_OK && rewritten->sorted)
         rig_source_bytes_replace(bytes, &text);
     rig_buf_done(&text);
@@ -143,8 +150,9 @@ static enum rig_rc rewrite(const char *name, struct rig_load_options *load, stru
     struct rig_buf text;
     bool rewritten = false;
     rig_buf_init(&text, half_of_limit(load));
-    const enum rig_rc rc = rig_classic_rewrite(syntax_of(load), name, bytes->data, bytes->size, sorted_from, load,
-                                               &text, origin, &rewritten, reads_at_once, err);
+    struct rig_text_operations operations = operations_of(name, load, bytes);
+    operations.origin = sorted_from;
+    const enum rig_rc rc = rig_classic_rewrite(&operations, load, &text, origin, &rewritten, reads_at_once, err);
     if (rc == RIG_OK && rewritten)
         rig_source_bytes_replace(bytes, &text);
     rig_buf_done(&text);

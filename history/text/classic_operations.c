@@ -356,17 +356,17 @@ static enum rig_rc rewrite(struct rig_classic *r, const struct rig_load_options 
     return rc;
 }
 
-enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                const struct rig_text_origin *sorted_from, struct rig_load_options *options,
+enum rig_rc rig_classic_rewrite(const struct rig_text_operations *operations, struct rig_load_options *options,
                                 struct rig_buf *out, struct rig_text_origin *origin, bool *rewritten,
                                 bool *reads_at_once, struct rig_err *err)
 {
+    const struct rig_text_syntax *syntax = operations->syntax;
     struct rig_classic r = {.workload = options->workload, .edn = syntax->keywords, .out = out, .origin = origin};
     enum rig_rc rc = RIG_OK;
     *rewritten = *reads_at_once = false;
     rig_table_init(&r.known);
-    rig_operation_parser_init(&r.parser, syntax, name, data, size, NULL);
-    r.parser.cursor.origin = sorted_from;
+    rig_operation_parser_init(&r.parser, syntax, operations->name, operations->data, operations->size, NULL);
+    r.parser.cursor.origin = operations->origin;
     r.parser.forgets = true;
     r.parser.passes_maps = true;
     r.parser.on_micro = note_micro;

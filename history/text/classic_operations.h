@@ -28,12 +28,10 @@
 /*
  * Rewrites the file into `out` and `origin`, empty before, and sets *rewritten and the workload of `options`, if its
  * clients' operations are those of such a workload: the one of the options, or else one that their functions show.
- * RIG_E_INPUT for an operation that the workload does not have, and for indices that do not ascend. `sorted_from`: the
- * data is a sorted copy of the file, with these places (index_order.h); else NULL. `reads_at_once`: see struct
- * rig_history.
+ * RIG_E_INPUT for an operation that the workload does not have, and for indices that do not ascend. The operations may
+ * be a sorted copy of the file (index_order.h). `reads_at_once`: see struct rig_history.
  */
-enum rig_rc rig_classic_rewrite(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                const struct rig_text_origin *sorted_from, struct rig_load_options *options,
+enum rig_rc rig_classic_rewrite(const struct rig_text_operations *operations, struct rig_load_options *options,
                                 struct rig_buf *out, struct rig_text_origin *origin, bool *rewritten,
                                 bool *reads_at_once, struct rig_err *err);
 

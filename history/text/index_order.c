@@ -123,15 +123,16 @@ static enum rig_rc write_all(const struct sorting *sorting, struct rig_buf *out,
     return RIG_OK;
 }
 
-enum rig_rc rig_index_order_restore(const struct rig_text_syntax *syntax, const char *name, const char *data,
-                                    size_t size, size_t limit_bytes, struct rig_buf *out,
-                                    struct rig_text_origin *origin, bool *sorted, struct rig_err *err)
+enum rig_rc rig_index_order_restore(const struct rig_text_operations *operations, size_t limit_bytes,
+                                    struct rig_buf *out, struct rig_text_origin *origin, bool *sorted,
+                                    struct rig_err *err)
 {
     struct sorting sorting = {
         .place = {.at = 0, .line = 1, .column = 1}, .limit_bytes = limit_bytes, .all_have_index = true, .ascend = true};
     struct rig_err why = {0};
     out->limit = limit_bytes / 2 > 0 ? limit_bytes / 2 : 1;
-    rig_operation_parser_init(&sorting.parser, syntax, name, data, size, &why);
+    rig_operation_parser_init(&sorting.parser, operations->syntax, operations->name, operations->data, operations->size,
+                              &why);
     sorting.parser.forgets = true;
     sorting.parser.passes_values = true;
     enum rig_rc rc = read_all(&sorting);

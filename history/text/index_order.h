@@ -19,8 +19,8 @@
  * whose indices do not ascend: two operations of one index, one without; RIG_E_LIMIT if that takes more than
  * `limit_bytes`, half of it for the copy, which also limits `out`.
  */
-enum rig_rc rig_index_order_restore(const struct rig_text_syntax *syntax, const char *name, const char *data,
-                                    size_t size, size_t limit_bytes, struct rig_buf *out,
-                                    struct rig_text_origin *origin, bool *sorted, struct rig_err *err);
+enum rig_rc rig_index_order_restore(const struct rig_text_operations *operations, size_t limit_bytes,
+                                    struct rig_buf *out, struct rig_text_origin *origin, bool *sorted,
+                                    struct rig_err *err);
 
 #endif

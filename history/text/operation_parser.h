@@ -128,6 +128,16 @@ struct rig_text_syntax {
 
 extern const struct rig_text_syntax rig_text_syntax_json, rig_text_syntax_edn;
 
+/* The operations of a file, and the name that errors give it. Borrowed. */
+struct rig_text_operations {
+    const struct rig_text_syntax *syntax;
+    const char *name;
+    const char *data;
+    size_t size;
+    const struct rig_text_origin
+        *origin; /* of a rewritten text: errors name the places of the user's file; else NULL */
+};
+
 struct rig_operation_parser {
     struct rig_text_cursor cursor;
     const struct rig_text_syntax *syntax;

@@ -409,13 +409,13 @@ static enum rig_rc read_all(struct reader *reader)
     return rc;
 }
 
-enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                const struct rig_operation_facts *facts, const struct rig_text_origin *origin,
+enum rig_rc rig_operation_blame(const struct rig_text_operations *operations, const struct rig_operation_facts *facts,
                                 bool *mixes_keys, struct rig_err *err)
 {
     struct reader reader = {.type = &rig_data_types[facts->workload], .last_index = -1};
-    rig_operation_parser_init(&reader.parser, syntax, name, data, size, err);
-    reader.parser.cursor.origin = origin;
+    rig_operation_parser_init(&reader.parser, operations->syntax, operations->name, operations->data, operations->size,
+                              err);
+    reader.parser.cursor.origin = operations->origin;
     reader.parser.forgets = true;
     reader.parser.on_micro = take_micro;
     reader.parser.context = &reader;
@@ -432,7 +432,8 @@ enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char
     rig_table_done(&reader.invocation_of_process);
     op_vec_done(&reader.ops);
     rig_operation_parser_done(&reader.parser);
-    return rc != RIG_OK ? rc : rig_fail(err, RIG_E_BUG, "%s: refused, although no fault was found in it", name);
+    return rc != RIG_OK ? rc
+                        : rig_fail(err, RIG_E_BUG, "%s: refused, although no fault was found in it", operations->name);
 }
 
 struct probe {

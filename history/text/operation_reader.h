@@ -39,10 +39,8 @@ enum rig_rc rig_operation_probe(const struct rig_text_syntax *syntax, const char
                                 const struct rig_load_options *options, struct rig_operation_facts *facts,
                                 struct rig_err *err);
 
-/* The first fault of the file; RIG_E_BUG when there is none. `origin`: of a rewritten text, else NULL. *mixes_keys: it
- * is that keys are of several kinds. */
-enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
-                                const struct rig_operation_facts *facts, const struct rig_text_origin *origin,
+/* The first fault of the file; RIG_E_BUG when there is none. *mixes_keys: it is that keys are of several kinds. */
+enum rig_rc rig_operation_blame(const struct rig_text_operations *operations, const struct rig_operation_facts *facts,
                                 bool *mixes_keys, struct rig_err *err);
 
 /* Refuses a history that may be one of several types, a bit each, and names them. */

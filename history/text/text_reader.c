@@ -333,9 +333,14 @@ enum rig_rc rig_text_reader_join(void *state, struct rig_segment *segment, struc
     const size_t limit = reader->options.limit_bytes;
     if (part->no_memory || (limit != 0 && rig_value_texts_bytes() > limit / 4))
         return no_memory(reader, err);
-    if (part->refused)
-        return rig_operation_blame(reader->form->syntax, reader->name, reader->data, reader->size, &reader->facts,
-                                   reader->origin, &reader->mixes_keys, err);
+    if (part->refused) {
+        const struct rig_text_operations operations = {.syntax = reader->form->syntax,
+                                                       .name = reader->name,
+                                                       .data = reader->data,
+                                                       .size = reader->size,
+                                                       .origin = reader->origin};
+        return rig_operation_blame(&operations, &reader->facts, &reader->mixes_keys, err);
+    }
     reader->expected_at = part->behind_at;
     return RIG_OK;
 }
