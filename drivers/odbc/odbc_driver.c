@@ -2,6 +2,7 @@
  * The driver odbc: any database with an ODBC driver. Each session is a process of rig's own program (odbc_program.c), because no
  * ODBC driver can interrupt a COMMIT, and some end the process in which they run.
  */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,20 +41,15 @@ struct run {
     char path[4096];
 };
 
-/* rig's own program, which is beside the binary in a build folder, and beside the drivers where rig is installed. */
+/* The path of rig's own program, which is beside the driver in a build folder and where rig is installed. */
 static bool find_program(char *path, size_t size)
 {
-    char binary[2048];
-    const ssize_t length = readlink("/proc/self/exe", binary, sizeof binary - 1);
-    const char *slash = length > 0 ? memrchr(binary, '/', (size_t)length) : NULL;
-    const int folder = slash == NULL ? 0 : (int)(slash - binary);
-    (void)snprintf(path, size, "%.*s/rig-odbc-client", folder, binary);
-    if (slash != NULL && access(path, X_OK) == 0)
-        return true;
-    (void)snprintf(path, size, "%.*s/" RIG_LIBDIR_FROM_BINDIR "/rig/rig-odbc-client", folder, binary);
-    if (slash != NULL && access(path, X_OK) == 0)
-        return true;
-    (void)snprintf(path, size, "%s", RIG_LIBDIR "/rig-odbc-client");
+    Dl_info driver;
+    if (dladdr(&option_table, &driver) == 0 || driver.dli_fname == NULL)
+        return false;
+    const char *slash = strrchr(driver.dli_fname, '/');
+    const int folder = slash == NULL ? 0 : (int)(slash - driver.dli_fname) + 1;
+    (void)snprintf(path, size, "%.*srig-odbc-client", folder, driver.dli_fname);
     return access(path, X_OK) == 0;
 }
 

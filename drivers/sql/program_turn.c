@@ -104,6 +104,15 @@ static void write_value(struct rig_json_writer *writer, const struct rig_sql_sai
     rig_json_string(writer, NULL, number);
 }
 
+/* Some parsers refuse `v + -1`, and some the lowest number. */
+static void write_literal_number(struct rig_buf *sql, int64_t number)
+{
+    if (number == INT64_MIN)
+        rig_buf_printf(sql, "(-%" PRId64 " - 1)", INT64_MAX);
+    else
+        rig_buf_printf(sql, number < 0 ? "(%" PRId64 ")" : "%" PRId64, number);
+}
+
 /* The statement with its values written in. Texts consist of digits, signs and commas. */
 static void write_literal(struct rig_json_writer *writer, const struct rig_sql_said *said, const struct values *values)
 {
@@ -120,7 +129,7 @@ static void write_literal(struct rig_json_writer *writer, const struct rig_sql_s
         if (said->types[next] == 't')
             rig_buf_printf(&sql, "'%s'", value == RIG_SQL_SAID_REST ? values->rest : values->element);
         else
-            rig_buf_add_int(&sql, values->numbers[value]);
+            write_literal_number(&sql, values->numbers[value]);
         next++;
     }
     rig_json_string(writer, "sql", rig_buf_text(&sql));
@@ -277,6 +286,12 @@ static bool take_pairs(struct rig_sql_turn *turn, uint32_t op, bool sums, json_t
     if (answer == NULL)
         return false;
     const size_t count = json_array_size(rows);
+    *row_count = count;
+    if (json_is_array(rows) && count == 0) {
+        transaction->reads[op].state = RIG_READ_NIL;
+        json_decref(answer);
+        return true;
+    }
     int64_t *room = turn->session->run->env->core->elements(transaction, count * 2);
     bool taken = json_is_array(rows) && room != NULL && count <= UINT32_MAX / 2;
     if (!taken)
@@ -290,13 +305,8 @@ static bool take_pairs(struct rig_sql_turn *turn, uint32_t op, bool sums, json_t
             room[2 * i] = 0;
     }
     json_decref(answer);
-    *row_count = count;
     if (!taken)
         return false;
-    if (count == 0) {
-        transaction->reads[op].state = RIG_READ_NIL;
-        return true;
-    }
     transaction->reads[op] = (struct rig_read){
         .state = RIG_READ_SEEN, .count = (uint32_t)(count * 2), .first_element = transaction->element_count};
     transaction->element_count += count * 2;

@@ -325,6 +325,8 @@ enum rig_line_end rig_sql_link_ask(struct rig_sql_link *link, struct rig_json_wr
     *sent = false;
     if (link->line.failed)
         return RIG_LINE_TOO_LARGE;
+    if (patience->wake != NULL && rig_wake_is_raised(patience->wake))
+        return RIG_LINE_INTERRUPTED; /* nothing was asked, so that the program can go on */
     (void)pthread_mutex_lock(&program->lock);
     link->next = program->waiting;
     program->waiting = link;
