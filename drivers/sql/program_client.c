@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/data_folder.h"
 #include "drivers/sql/program_turn.h"
 #include "drivers/sql/sql_run.h"
 
@@ -275,6 +276,22 @@ enum rig_rc rig_sql_program_check(const void *object, enum rig_workload workload
     return rc;
 }
 
+/* An argument that names one of the programs that rig ships, and no file in the working folder, becomes its path. */
+static const char *find_shim(struct rig_sql_program_run *run, const char *argument)
+{
+    char path[4096];
+    struct rig_buf tried;
+    const char *found = argument;
+    rig_buf_init(&tried, 0);
+    if (strchr(argument, '/') == NULL && strchr(argument, '.') != NULL && access(argument, R_OK) != 0 &&
+        rig_data_folder_find("shims", "RIG_SHIM_PATH", argument, path, sizeof path, &tried)) {
+        found = rig_arena_text(&run->dialect->arena, path, strlen(path));
+        found = found == NULL ? argument : found;
+    }
+    rig_buf_done(&tried);
+    return found;
+}
+
 static enum rig_rc find_command(struct rig_sql_program_run *run, const struct rig_text_list *command,
                                 struct rig_err *err)
 {
@@ -286,7 +303,7 @@ static enum rig_rc find_command(struct rig_sql_program_run *run, const struct ri
     if (run->arguments == NULL)
         return rig_no_memory(err, "a command");
     for (size_t i = 0; i < command->count; i++)
-        run->arguments[i] = i == 0 ? run->program : command->at[i];
+        run->arguments[i] = i == 0 ? run->program : find_shim(run, command->at[i]);
     return rig_line_program_find(command->at[0], run->home, run->program, sizeof run->program, err);
 }
 
@@ -305,7 +322,8 @@ enum rig_rc rig_sql_program_init(struct rig_sql_program_run *run, const struct r
         run->client.area = "sql";
         run->client.product = run->dialect->product;
         run->client.outcomes = &run->dialect->outcomes;
-        run->sql.server_name = name == NULL ? run->dialect->product : name;
+        const bool starts = run->options->servers.command.count > 0;
+        run->sql.server_name = starts ? "node-1" : name == NULL ? run->dialect->product : name;
         rc = rig_sql_run_init(&run->sql, &run->client, env, NULL, err);
     }
     if (rc == RIG_OK)

@@ -63,6 +63,23 @@ class Reproductions(RigTest):
     def test_redis_failover_loss(self):
         self.reproduce("redis-failover-loss")
 
+    def needs(self, *programs):
+        for program in programs:
+            if shutil.which(program) is None:
+                self.skipTest(f"there is no {program} (scripts/setup)")
+
+    def test_virtuoso_phantom(self):
+        self.needs("virtuoso-t")
+        self.assertIn("without row", self.reproduce("virtuoso-phantom")["witness"])
+
+    def test_virtuoso_dirty_read(self):
+        self.needs("virtuoso-t")
+        self.reproduce("virtuoso-dirty-read")
+
+    def test_firebird_table_stability_skew(self):
+        self.needs("firebird", "isql-fb")
+        self.assertIn("did not see", self.reproduce("firebird-table-stability-skew")["witness"])
+
     def test_pg_ssi_summarised(self):
         self.servers("15")
         self.assertIn("transactions committed meanwhile", self.reproduce("pg-ssi-summarised")["witness"])
