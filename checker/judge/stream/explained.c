@@ -52,11 +52,13 @@ static uint64_t covered_by(const struct rig_explanations *orders)
     return covered;
 }
 
+/* Makes the problem of a question, of all levels or of those of items. */
+typedef enum rig_rc build_problem(const struct rig_inference *inference, bool items, struct rig_problem *problem,
+                                  struct rig_err *err);
+
 /* Explains levels of items apart from the others, where a read found no row. The problem without that read has the same
  * transactions and writes, so its orders are orders of the first one. */
-static enum rig_rc explain(const struct rig_inference *inference, uint64_t levels,
-                           enum rig_rc (*build)(const struct rig_inference *inference, bool items,
-                                                struct rig_problem *problem, struct rig_err *err),
+static enum rig_rc explain(const struct rig_inference *inference, uint64_t levels, build_problem *build,
                            const struct rig_solve_budget *budget, struct rig_explained *explained, struct rig_err *err)
 {
     const struct rig_history *history = inference->history;
