@@ -70,7 +70,7 @@ static SQLHSTMT prepare(struct rig_odbc_statements *statements, const struct rig
     bool good = SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, connection->handle, &place->handle));
     if (!good)
         rig_odbc_diagnose(connection, SQL_HANDLE_DBC, connection->handle, fault);
-    else if (!SQL_SUCCEEDED(SQLPrepare(place->handle, (SQLCHAR *)(uintptr_t)sql, SQL_NTS)))
+    else if (!SQL_SUCCEEDED(SQLPrepare(place->handle, (SQLCHAR *)sql, SQL_NTS)))
         good = diagnose_statement(connection, place->handle, fault);
     else if ((place->text = strdup(sql)) == NULL)
         good = rig_odbc_refuse(fault, RIG_NO_MEMORY "a statement");
@@ -113,7 +113,7 @@ static bool bind_arguments(SQLHSTMT handle, struct rig_odbc_argument *arguments,
             good = SQL_SUCCEEDED(SQLBindParameter(handle, number, SQL_PARAM_INPUT, SQL_C_CHAR,
                                                   argument->length > LONG_TEXT ? SQL_LONGVARCHAR : SQL_VARCHAR,
                                                   argument->length == 0 ? 1 : argument->length, 0,
-                                                  (SQLPOINTER)(uintptr_t)(argument->text == NULL ? "" : argument->text),
+                                                  (SQLPOINTER)(argument->text == NULL ? "" : argument->text),
                                                   (SQLLEN)argument->length, &argument->indicator));
     }
     return good;
@@ -210,8 +210,7 @@ bool rig_odbc_run(struct rig_odbc_statements *statements, const struct rig_odbc_
         return false;
     if (!bind_arguments(handle, arguments, count))
         return diagnose_statement(connection, handle, fault);
-    const SQLRETURN executed =
-        arguments == NULL ? SQLExecDirect(handle, (SQLCHAR *)(uintptr_t)sql, SQL_NTS) : SQLExecute(handle);
+    const SQLRETURN executed = arguments == NULL ? SQLExecDirect(handle, (SQLCHAR *)sql, SQL_NTS) : SQLExecute(handle);
     bool good;
     if (executed == SQL_NO_DATA) { /* an UPDATE or DELETE that found no row */
         answer->count = 0;
