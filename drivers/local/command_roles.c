@@ -53,14 +53,25 @@ enum rig_rc rig_command_cluster_status(struct rig_command_cluster *cluster, uint
     return RIG_OK;
 }
 
+/* Whether a fault has stopped its main process (SIGSTOP): it keeps its role, and answers once it is resumed. */
+static bool is_stopped(const struct rig_command_cluster *cluster, uint32_t node)
+{
+    struct rig_process process;
+    const pid_t pid = rig_child_pid(&cluster->nodes[node].node.server);
+    return pid > 0 && rig_process_find(pid, &process) && rig_process_state(&process) == 'T';
+}
+
 /* Makes all answering nodes but the primary its replicas. */
 static enum rig_rc follow_all(struct rig_command_cluster *cluster, uint32_t primary, struct rig_err *err)
 {
     const struct rig_core *core = cluster->site.env->core;
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < cluster->count && cluster->options->follow.count > 0; i++) {
+        struct rig_node_status status = {.reachable = false};
         struct rig_err own = {0};
-        if (i == primary || !rig_local_node_runs(&cluster->nodes[i].node))
+        if (i != primary && !is_stopped(cluster, i))
+            (void)rig_command_cluster_status(cluster, i, &status, NULL);
+        if (!status.reachable)
             continue;
         const enum rig_rc one = rig_command_ask(cluster, i, &cluster->options->follow,
                                                 core->now_ns() + cluster->options->command_timeout_ns, NULL, 0, &own);
@@ -97,6 +108,8 @@ static void find_primary(struct rig_command_cluster *cluster)
     uint32_t found = RIG_NODES_MOST;
     for (uint32_t i = 0; i < cluster->count; i++) {
         struct rig_node_status status;
+        if (i == last && is_stopped(cluster, i))
+            return;
         (void)rig_command_cluster_status(cluster, i, &status, NULL);
         if (!is_primary(status.role))
             continue;
@@ -112,8 +125,9 @@ static enum rig_rc await_healthy(struct rig_command_cluster *cluster, struct rig
     const struct rig_core *core = cluster->site.env->core;
     const int64_t deadline_ns = core->now_ns() + cluster->options->start_timeout_ns;
     for (uint32_t i = 0; i < cluster->count;) {
-        struct rig_node_status status;
-        (void)rig_command_cluster_status(cluster, i, &status, NULL);
+        struct rig_node_status status = {.healthy = true};
+        if (!is_stopped(cluster, i))
+            (void)rig_command_cluster_status(cluster, i, &status, NULL);
         if (status.healthy) {
             i++;
             continue;
