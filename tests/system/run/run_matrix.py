@@ -16,7 +16,7 @@ import pg_server
 import sql_stand_ins
 import type_matrix
 from pg_finding import KEPT, PostgresTest
-from rig_command import main
+from rig_command import RIG, main
 
 PLAN = """
 name: matrix
@@ -55,7 +55,7 @@ class Matrix(PostgresTest):
         driver = database.split()[1].strip(",}")
         for type in type_matrix.claims()[driver]:
             with self.subTest(type=type):
-                self.run_type(type, database, **settings, **FEWER.get(type, {}))
+                self.run_type(type, database, **{**settings, **FEWER.get(type, {})})
 
     def test_a_time_limit_of_transactions_is_not_one_of_the_tables(self):
         """No server makes a table in 1 ms."""
@@ -88,6 +88,24 @@ class Matrix(PostgresTest):
     def test_exec(self):
         program = SOURCE / "drivers" / "exec" / "exec_example.py"
         self.run_all(f"{{driver: exec, command: [python3, {program}, {self.folder / 'example.db'}]}}", transactions=200)
+
+    def dialect_of_sqlite(self):
+        """With locks from the beginning, so that no transaction waits for a lock that it will not get."""
+        path = self.folder / "immediate.yaml"
+        shipped = (SOURCE / "configs" / "dialects" / "sql" / "sqlite.yaml").read_text()
+        path.write_text(shipped.replace("begin: BEGIN}", "begin: BEGIN IMMEDIATE}"))
+        self.assertNotEqual(path.read_text(), shipped)
+        return path
+
+    def test_odbc(self):
+        if not (pathlib.Path(RIG).parent / "rig-odbc-client").exists():
+            self.skipTest("this build has no unixODBC")
+        connection = f"Driver=SQLite3;Database={self.folder / 'odbc.db'};Timeout=5000"
+        self.run_all(f"{{driver: odbc, dialect: {self.dialect_of_sqlite()}, connection: '{connection}'}}", "odbcinst", transactions=200, clients=2)
+
+    def test_sql(self):
+        database = f"command: [python3, dbapi_shim.py, sqlite3], connection: {self.folder / 'sql.db'}"
+        self.run_all(f"{{driver: sql, dialect: {self.dialect_of_sqlite()}, {database}}}", transactions=200, clients=2)
 
     def test_etcd(self):
         self.run_all("{driver: etcd, cluster: {local: {nodes: 1}}}", "etcd")
