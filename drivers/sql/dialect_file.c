@@ -419,6 +419,7 @@ static enum rig_rc read_names(const struct reader *reader, const struct rig_yaml
 {
     struct rig_sql_dialect_file *dialect = reader->dialect;
     static const char *const values[] = {"bound", "literal", NULL};
+    static const char *const quotes[] = {"none", "lower", "upper", NULL};
     unsigned way = 0;
     enum rig_rc rc = rig_yaml_need_text(&reader->tree, root, "name", &dialect->name, err);
     if (rc == RIG_OK)
@@ -428,6 +429,8 @@ static enum rig_rc read_names(const struct reader *reader, const struct rig_yaml
     if (rc == RIG_OK)
         rc = read_choice(reader, root, "values", values, &way, err);
     dialect->literal = way == 1;
+    if (rc == RIG_OK)
+        rc = read_choice(reader, root, "quote", quotes, &dialect->quote, err);
     if (rc == RIG_OK)
         rc = read_text(reader, root, "lock", NULL, &dialect->lock, err);
     if (rc == RIG_OK)
@@ -447,10 +450,10 @@ static enum rig_rc read_names(const struct reader *reader, const struct rig_yaml
 
 static enum rig_rc read_root(const struct reader *reader, struct rig_err *err)
 {
-    static const char *const keys[] = {
-        "sql",       "name",         "product",       "summary", "values",  "types",        "lock",
-        "limit",     "longest-name", "multiple-rows", "version", "session", "transactions", "isolation",
-        "savepoint", "statements",   "lacks",         "errors",  NULL};
+    static const char *const keys[] = {"quote",         "sql",        "name",    "product",      "summary",
+                                       "values",        "types",      "lock",    "limit",        "longest-name",
+                                       "multiple-rows", "version",    "session", "transactions", "isolation",
+                                       "savepoint",     "statements", "lacks",   "errors",       NULL};
     const struct rig_yaml_node *root = reader->tree.root;
     int64_t form = 0;
     enum rig_rc rc = rig_yaml_check_keys(&reader->tree, root, keys, err);

@@ -94,13 +94,14 @@ struct rig_sql_dialect_file {
     const char *integer, *text;                              /* the types */
     const char *lock;                                        /* after a read that locks; NULL: none */
     const char *limit;                                       /* `{n}` is the number of rows */
-    int64_t longest_name;                                    /* characters of a table's name */
-    bool multiple_rows;                                      /* INSERT ... VALUES takes several rows */
-    bool level_by_call;                                      /* the program sets the level */
-    const char *level_statement;                             /* once a session; NULL: none */
-    const char *level_query;                                 /* the level in force; NULL: none */
-    const char *version_query;                               /* NULL: the program tells it */
-    const char *session_setup;                               /* statement at the start of each session; NULL: none */
+    unsigned quote;              /* of columns of programs: 0 none, 1 in lower case, 2 in upper case */
+    int64_t longest_name;        /* characters of a table's name */
+    bool multiple_rows;          /* INSERT ... VALUES takes several rows */
+    bool level_by_call;          /* the program sets the level */
+    const char *level_statement; /* once a session; NULL: none */
+    const char *level_query;     /* the level in force; NULL: none */
+    const char *version_query;   /* NULL: the program tells it */
+    const char *session_setup;   /* statement at the start of each session; NULL: none */
     const char *savepoint, *return_to;
     struct rig_sql_dialect_level levels[RIG_SQL_LEVELS_MOST];
     uint32_t level_count, default_level;

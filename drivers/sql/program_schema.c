@@ -227,6 +227,8 @@ struct rig_sql_dialect rig_sql_program_schema_dialect(const struct rig_sql_progr
                                     .limit = schema->dialect->limit,
                                     .lock = schema->dialect->lock,
                                     .single_rows = !schema->dialect->multiple_rows,
+                                    .quoted = schema->dialect->quote != 0,
+                                    .upper = schema->dialect->quote == 2,
                                     .for_update = schema->dialect->lock != NULL,
                                     .index_prefix = schema->env->rows != NULL ? schema->stem : "",
                                     .named_indexes = true};

@@ -11,10 +11,25 @@ static void add_name(const struct rig_sql_dialect *dialect, const char *name, st
     rig_buf_add_text(sql, name);
 }
 
-static void add_columns(const struct rig_row_table *table, uint32_t count, struct rig_buf *sql)
+static void add_column(const struct rig_sql_dialect *dialect, const char *name, struct rig_buf *sql)
 {
-    for (uint32_t i = 0; i < count; i++)
-        rig_buf_printf(sql, "%s%s", i == 0 ? "" : ", ", table->columns[i]);
+    if (!dialect->quoted) {
+        rig_buf_add_text(sql, name);
+        return;
+    }
+    rig_buf_add_char(sql, '"');
+    for (; *name != '\0'; name++)
+        rig_buf_add_char(sql, dialect->upper && *name >= 'a' && *name <= 'z' ? (char)(*name - 'a' + 'A') : *name);
+    rig_buf_add_char(sql, '"');
+}
+
+static void add_columns(const struct rig_sql_dialect *dialect, const struct rig_row_table *table, uint32_t count,
+                        struct rig_buf *sql)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        rig_buf_add_text(sql, i == 0 ? "" : ", ");
+        add_column(dialect, table->columns[i], sql);
+    }
 }
 
 void rig_sql_create_table(const struct rig_sql_dialect *dialect, const struct rig_row_table *table, struct rig_buf *sql)
@@ -22,13 +37,14 @@ void rig_sql_create_table(const struct rig_sql_dialect *dialect, const struct ri
     rig_buf_add_text(sql, "CREATE TABLE ");
     add_name(dialect, table->name, sql);
     rig_buf_add_text(sql, " (");
-    for (uint32_t i = 0; i < table->column_count; i++)
-        rig_buf_printf(sql, "%s %s NOT NULL, ", table->columns[i],
-                       dialect->integer == NULL ? "bigint" : dialect->integer);
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        add_column(dialect, table->columns[i], sql);
+        rig_buf_printf(sql, " %s NOT NULL, ", dialect->integer == NULL ? "bigint" : dialect->integer);
+    }
     if (table->filler_bytes > 0)
         rig_buf_printf(sql, "filler varchar(%u) DEFAULT '%0*d', ", table->filler_bytes, (int)table->filler_bytes, 0);
     rig_buf_add_text(sql, "PRIMARY KEY (");
-    add_columns(table, table->key_count, sql);
+    add_columns(dialect, table, table->key_count, sql);
     rig_buf_add_text(sql, ")); ");
     if (table->index_count == 0)
         return;
@@ -37,8 +53,10 @@ void rig_sql_create_table(const struct rig_sql_dialect *dialect, const struct ri
         rig_buf_printf(sql, "%s%s_index ", dialect->index_prefix == NULL ? "" : dialect->index_prefix, table->name);
     rig_buf_add_text(sql, "ON ");
     add_name(dialect, table->name, sql);
-    for (uint32_t i = 0; i < table->index_count; i++)
-        rig_buf_printf(sql, "%s%s", i == 0 ? " (" : ", ", table->columns[table->index[i]]);
+    for (uint32_t i = 0; i < table->index_count; i++) {
+        rig_buf_add_text(sql, i == 0 ? " (" : ", ");
+        add_column(dialect, table->columns[table->index[i]], sql);
+    }
     rig_buf_add_text(sql, "); ");
 }
 
@@ -58,13 +76,16 @@ static void add_assignments(const struct rig_sql_dialect *dialect, const struct 
     for (uint32_t i = 0; i < statement->assignment_count; i++) {
         const struct rig_row_assignment *assignment = &statement->assignments[i];
         const char *column = table->columns[assignment->column];
-        rig_buf_printf(sql, "%s %s = ", i == 0 ? " SET" : ",", column);
+        rig_buf_add_text(sql, i == 0 ? " SET " : ", ");
+        add_column(dialect, column, sql);
+        rig_buf_add_text(sql, " = ");
         switch ((enum rig_row_source)assignment->source) {
         case RIG_ROW_COPY:
-            rig_buf_add_text(sql, table->columns[assignment->from]);
+            add_column(dialect, table->columns[assignment->from], sql);
             break;
         case RIG_ROW_SUM:
-            rig_buf_printf(sql, "%s + ", column);
+            add_column(dialect, column, sql);
+            rig_buf_add_text(sql, " + ");
             add_value(dialect, value, sql);
             break;
         case RIG_ROW_VALUE:
@@ -80,8 +101,9 @@ static void add_conditions(const struct rig_sql_dialect *dialect, const struct r
     static const char *const tests[] = {[RIG_ROW_EQUAL] = "=", [RIG_ROW_AT_LEAST] = ">=", [RIG_ROW_BELOW] = "<"};
     for (uint32_t i = 0; i < statement->condition_count; i++) {
         const struct rig_row_condition *condition = &statement->conditions[i];
-        rig_buf_printf(sql, "%s %s %s ", i == 0 ? " WHERE" : " AND", table->columns[condition->column],
-                       tests[condition->test]);
+        rig_buf_add_text(sql, i == 0 ? " WHERE " : " AND ");
+        add_column(dialect, table->columns[condition->column], sql);
+        rig_buf_printf(sql, " %s ", tests[condition->test]);
         add_value(dialect, value, sql);
     }
 }
@@ -102,8 +124,11 @@ static void add_limit(const struct rig_sql_dialect *dialect, uint32_t limit, str
 static void add_selection_end(const struct rig_sql_dialect *dialect, const struct rig_row_table *table,
                               const struct rig_row_statement *statement, struct rig_buf *sql)
 {
-    if (statement->ordered)
-        rig_buf_printf(sql, " ORDER BY %s%s", table->columns[statement->order], statement->descending ? " DESC" : "");
+    if (statement->ordered) {
+        rig_buf_add_text(sql, " ORDER BY ");
+        add_column(dialect, table->columns[statement->order], sql);
+        rig_buf_add_text(sql, statement->descending ? " DESC" : "");
+    }
     if (statement->limit > 0 && !limits_first(dialect))
         add_limit(dialect, statement->limit, sql);
     if (statement->for_update && dialect->for_update)
@@ -114,7 +139,7 @@ static void add_insertion(const struct rig_sql_dialect *dialect, const struct ri
                           struct rig_buf *sql)
 {
     rig_buf_add_text(sql, " (");
-    add_columns(table, table->column_count, sql);
+    add_columns(dialect, table, table->column_count, sql);
     rig_buf_add_text(sql, ") VALUES (");
     for (uint32_t i = 0; i < table->column_count; i++) {
         rig_buf_add_text(sql, i == 0 ? "" : ", ");
@@ -135,7 +160,7 @@ void rig_sql_statement(const struct rig_sql_dialect *dialect, const struct rig_r
         if (statement->limit > 0 && limits_first(dialect))
             add_limit(dialect, statement->limit, sql);
         rig_buf_add_char(sql, ' ');
-        add_columns(table, table->column_count, sql);
+        add_columns(dialect, table, table->column_count, sql);
         rig_buf_add_text(sql, " FROM ");
         add_name(dialect, table->name, sql);
         add_conditions(dialect, table, statement, &value, sql);
@@ -154,7 +179,7 @@ void rig_sql_statement(const struct rig_sql_dialect *dialect, const struct rig_r
         if (!dialect->returning || statement->counted)
             break;
         rig_buf_add_text(sql, " RETURNING ");
-        add_columns(table, table->column_count, sql);
+        add_columns(dialect, table, table->column_count, sql);
         break;
     case RIG_ROW_DELETE:
         rig_buf_add_text(sql, "DELETE FROM ");
@@ -171,7 +196,7 @@ static void add_insertion_head(const struct rig_sql_dialect *dialect, const stru
     rig_buf_printf(sql, "%sINSERT INTO ", before);
     add_name(dialect, table->name, sql);
     rig_buf_add_text(sql, " (");
-    add_columns(table, table->column_count, sql);
+    add_columns(dialect, table, table->column_count, sql);
     rig_buf_add_text(sql, ") VALUES ");
 }
 

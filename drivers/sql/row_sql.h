@@ -13,12 +13,14 @@
 #include "drivers/rows.h"
 
 struct rig_sql_dialect {
-    const char *prefix;       /* before each table's name, such as "schema." */
-    bool numbered;            /* values are $1, $2, ...; else ? */
-    bool returning;           /* UPDATE ... RETURNING gives the rows as they are afterwards */
-    bool for_update;          /* SELECT ... FOR UPDATE locks the rows */
-    bool named_indexes;       /* CREATE INDEX needs a name: <table>_index */
-    bool single_rows;         /* INSERT takes one row */
+    const char *prefix; /* before each table's name, such as "schema." */
+    bool numbered;      /* values are $1, $2, ...; else ? */
+    bool returning;     /* UPDATE ... RETURNING gives the rows as they are afterwards */
+    bool for_update;    /* SELECT ... FOR UPDATE locks the rows */
+    bool named_indexes; /* CREATE INDEX needs a name: <table>_index */
+    bool single_rows;   /* INSERT takes one row */
+    bool quoted,
+        upper; /* columns are in double quotes: in lower case, or in upper case, as the database has names without quotes */
     const char *index_prefix; /* before an index's name; NULL: none */
     const char *integer;      /* the type of columns; NULL: bigint */
     const char
