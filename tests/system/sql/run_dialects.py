@@ -104,10 +104,18 @@ class Jdbc(DialectTest):
             with self.subTest(type=kind):
                 _, results = self.run_load(kind, database, () if kind in OBJECTS else levels, expected=0 if kind in OBJECTS else expected)
                 self.assertGreater(results["history"]["ok"], 20)
+        return database
 
     def test_h2(self):
         # Its SERIALIZABLE is snapshot isolation: write skew may occur, less may not.
         self.run_types("h2", "jdbc:h2:mem:rig;DB_CLOSE_DELAY=-1", ("list-append", "queue"), ("snapshot-isolation",), 0)
+
+    def test_a_scenario_on_derby(self):
+        """Its columns are id and value; VALUE is a reserved word in some of these databases."""
+        database = self.run_types("derby", "jdbc:derby:memory:rig;create=true", (), (), 0)
+        plan = self.plan(json.dumps({"name": "scenario", "workload": {"type": "list-append", "transactions": 10}, "database": database}))
+        done = self.status(1, self.rig("scenario", plan, SOURCE / "configs" / "scenarios" / "g2-item.yaml", "--vary", "database.isolation=read-committed,serializable"))
+        self.assertRegex(done.out, r"(?m)^g2-item +shown +40\w+")
 
     def test_hsqldb(self):
         self.run_types("hsqldb", "jdbc:hsqldb:mem:rig;hsqldb.tx=mvcc", ("set", "stack"), ("snapshot-isolation",), 0)
