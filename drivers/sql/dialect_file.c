@@ -223,6 +223,7 @@ static enum rig_rc read_isolation(const struct reader *reader, const struct rig_
     if (rc == RIG_OK)
         rc = read_choice(reader, node, "by", ways, &way, err);
     dialect->level_by_call = way == 1;
+    dialect->level_by_begin = way == 2;
     if (rc == RIG_OK)
         rc = read_text(reader, node, "statement", NULL, &dialect->level_statement, err);
     if (rc == RIG_OK)

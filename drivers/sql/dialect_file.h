@@ -98,6 +98,7 @@ struct rig_sql_dialect_file {
     int64_t longest_name;        /* characters of a table's name */
     bool multiple_rows;          /* INSERT ... VALUES takes several rows */
     bool level_by_call;          /* the program sets the level */
+    bool level_by_begin;         /* `begin` has the level, so that the query gives it within a transaction alone */
     const char *level_statement; /* once a session; NULL: none */
     const char *level_query;     /* the level in force; NULL: none */
     const char *version_query;   /* NULL: the program tells it */

@@ -115,6 +115,26 @@ static void take_shown(void *context, const char *const *values, uint32_t count)
     shown->count++;
 }
 
+/* Asks for the level in force, in a transaction where its beginning sets it. */
+static enum rig_rc ask_level(const struct rig_sql_program_run *run, struct rig_sql_program_connection *connection,
+                             struct shown *shown, struct rig_err *err)
+{
+    const struct rig_sql_dialect_file *dialect = run->dialect;
+    struct rig_buf begin;
+    enum rig_rc rc = RIG_OK;
+    if (dialect->level_by_begin) {
+        rig_buf_init(&begin, 0);
+        rig_sql_dialect_add_level(dialect->begin, run->level, &begin);
+        rc = rig_sql_program_script(connection, dialect, rig_buf_text(&begin), NULL, NULL, err);
+        rig_buf_done(&begin);
+    }
+    if (rc == RIG_OK)
+        rc = rig_sql_program_script(connection, dialect, dialect->level_query, take_shown, shown, err);
+    if (rc == RIG_OK && dialect->level_by_begin)
+        rc = rig_sql_program_script(connection, dialect, dialect->rollback, NULL, NULL, err);
+    return rc;
+}
+
 /* Reads back the level in force: a library may accept one, and keep another. */
 static enum rig_rc check_level(const struct rig_sql_program_run *run, struct rig_sql_program_connection *connection,
                                struct rig_err *err)
@@ -122,8 +142,7 @@ static enum rig_rc check_level(const struct rig_sql_program_run *run, struct rig
     struct shown shown = {.count = 0};
     if (run->dialect->level_query == NULL)
         return RIG_OK;
-    const enum rig_rc rc =
-        rig_sql_program_script(connection, run->dialect, run->dialect->level_query, take_shown, &shown, err);
+    const enum rig_rc rc = ask_level(run, connection, &shown, err);
     if (rc != RIG_OK || (shown.count == 1 && strcmp(shown.text, run->level->shows) == 0))
         return rc;
     return rig_fail(
