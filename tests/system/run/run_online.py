@@ -248,7 +248,7 @@ class Memory(OnlineTest):
                              *[word for setting in check for word in ("--set", setting)])
         record = self.folder / run / "history.rig"
         self.wait_for_record(process, run, 1000000)
-        while limit is not None and "do not fit into" not in self.log(run):
+        while limit is not None and "the check during the run cannot continue" not in self.log(run):
             self.assertIsNone(process.poll(), run)
             time.sleep(0.05)
         self.wait_for_record(process, run, record.stat().st_size + 1000000)
