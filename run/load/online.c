@@ -258,8 +258,8 @@ static void give_up(struct rig_online *online)
 {
     atomic_store(&online->given_up, true);
     rig_log(RIG_LOG_WARN, "check",
-            "the check during the run cannot continue; the record is checked from its beginning afterwards: %s",
-            online->err.text);
+            "the check during the run cannot continue%s; the record is checked from its beginning afterwards: %s",
+            online->err.rc == RIG_E_LIMIT ? " within check.online-memory" : "", online->err.text);
 }
 
 static void *online_main(void *argument)
