@@ -26,7 +26,8 @@ static void note_event(struct rig_sql_program_connection *connection, enum rig_l
     else
         (void)snprintf(request->text, sizeof request->text, "%s",
                        end == RIG_LINE_TIMEOUT ? "the program did not answer in time" : "the run is ending");
-    connection->lost = true;
+    /* A request of which nothing was sent leaves the session as it was. */
+    connection->lost = connection->lost || request->sent || end == RIG_LINE_ENDED || end == RIG_LINE_TOO_LARGE;
 }
 
 static void note_error(struct rig_sql_program_connection *connection, const json_t *answer, const json_t *error,
