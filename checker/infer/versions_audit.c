@@ -53,8 +53,9 @@ static bool op_is_sound(const struct rig_registers *registers, uint32_t op)
 {
     const struct rig_txn_op *o = &registers->history->ops[op];
     const uint32_t version = registers->version_of[op];
-    if (version == RIG_REGISTER_NONE)
-        return rig_op_reads(o->kind) && o->read_state == RIG_READ_UNKNOWN;
+    if (version == RIG_REGISTER_NONE) /* a read of nothing where the registers begin with a value has none, too */
+        return rig_op_reads(o->kind) &&
+               (o->read_state == RIG_READ_UNKNOWN || (o->read_state == RIG_READ_NIL && registers->begins_given));
     const bool nil = rig_op_reads(o->kind) && o->read_state == RIG_READ_NIL;
     const bool initial = nil || (rig_op_reads(o->kind) && version == o->key);
     return version < registers->version_count && registers->versions[version].key == o->key &&
