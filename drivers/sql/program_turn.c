@@ -58,32 +58,38 @@ static void fail_request(struct rig_sql_turn *turn, const struct rig_sql_program
                       request->text);
 }
 
-/* Sends a text without values. The answer is released. */
-static bool send_text(struct rig_sql_turn *turn, const char *sql)
+/* Sends a request whose answer has no rows. A COMMIT with a warning may be on this server alone: its fate is unknown. */
+static bool send_request(struct rig_sql_turn *turn, struct rig_json_writer *writer)
 {
     struct rig_sql_program_request request;
+    bool answered = rig_sql_program_exchange(connection_of(turn), writer, &request);
+    if (!answered)
+        fail_request(turn, &request);
+    const char *warning = json_string_value(json_object_get(request.answer, "warning"));
+    if (turn->phase == RIG_PHASE_COMMIT && warning != NULL && warning[0] != '\0') {
+        rig_sql_turn_fail(turn, RIG_PHASE_COMMIT, "warning", warning);
+        answered = false;
+    }
+    json_decref(request.answer);
+    return answered;
+}
+
+/* A text without values. */
+static bool send_text(struct rig_sql_turn *turn, const char *sql)
+{
     struct rig_json_writer writer;
     rig_sql_link_begin(&connection_of(turn)->link, &writer);
     rig_json_string(&writer, "sql", sql);
-    const bool answered = rig_sql_program_exchange(connection_of(turn), &writer, &request);
-    if (!answered)
-        fail_request(turn, &request);
-    json_decref(request.answer);
-    return answered;
+    return send_request(turn, &writer);
 }
 
 /* A transaction's end by the program's library. */
 static bool send_end(struct rig_sql_turn *turn, const char *how)
 {
-    struct rig_sql_program_request request;
     struct rig_json_writer writer;
     rig_sql_link_begin(&connection_of(turn)->link, &writer);
     rig_json_bool(&writer, how, true);
-    const bool answered = rig_sql_program_exchange(connection_of(turn), &writer, &request);
-    if (!answered)
-        fail_request(turn, &request);
-    json_decref(request.answer);
-    return answered;
+    return send_request(turn, &writer);
 }
 
 /* The values of an operation's statements, by enum rig_sql_said_value; texts where the type is one. */

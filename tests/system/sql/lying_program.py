@@ -81,6 +81,8 @@ def commit():
             raise Refused("HY000", 99, "something happened")
         if fault == "known":
             raise Refused("40001", 7, "the commit was refused")
+        if fault == "warns":
+            return {"done": True, "warning": "01000 committed on this server alone"}
         if fault == "silent":
             sys.stdin.read()
     return {"done": True}

@@ -158,8 +158,8 @@ class Lies(DialectTest):
         self.assertIn("keeps another isolation level: `SHOW LEVEL` gives `READ COMMITTED`", finished.err)
         self.lie("nothing", expected=0, dialect=str(dialect))
 
-    def test_a_program_that_ends_at_a_commit_leaves_the_outcome_unknown(self):
-        for fault in ("dies", "unknown", "ids", "json"):
+    def test_an_end_an_error_or_a_warning_at_a_commit_leaves_the_outcome_unknown(self):
+        for fault in ("dies", "unknown", "ids", "json", "warns"):
             with self.subTest(fault=fault):
                 _, results = self.lie(fault)
                 self.assertGreater(results["history"]["info"], 0)

@@ -229,7 +229,7 @@ OWN_LIBRARY = """
 let waiting = [], ends = [];
 export async function connect(how) {
   console.log("connecting"); process.stdout.write("raw\\n");
-  if (how.connection !== "here") throw new Error("nobody listens");
+  if (how.connection !== "here") throw new Error("no server listens");
   return {
     async run(sql, args) {
       if (sql === "hold") return new Promise((resolve) => waiting.push(() => resolve({ count: 1n })));
@@ -259,7 +259,7 @@ class NodeOwnLibrary(rig_command.RigTest):
 
     def test_sessions(self):
         ask = self.program.ask
-        self.assertIn("nobody listens", ask(0, open={"connection": "there", "autocommit": False})["error"]["text"])
+        self.assertIn("no server listens", ask(0, open={"connection": "there", "autocommit": False})["error"]["text"])
         for session in (0, 1):
             self.assertIs(ask(session, open={"connection": "here", "autocommit": False})["done"], True)
         held = [self.program.send(0, sql="hold"), self.program.send(0, sql="next", types="iti", args=["-9223372036854775808", "x", None])]
