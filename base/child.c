@@ -513,12 +513,14 @@ void rig_children_end_left(struct rig_children *children, int64_t timeout_ns,
 {
     struct rig_process found[LEFT_MOST];
     const int64_t deadline_ns = rig_clock_now_ns() + timeout_ns;
-    bool again = true;
-    /* More than once: one that is ended later may have started another one meanwhile. */
-    while (again && rig_clock_now_ns() < deadline_ns) {
+    uint32_t count = 1;
+    /* More than once: a process that is ended later may have started another one meanwhile, and one that is executing
+     * another program has no environment for a moment, so it cannot be recognised. */
+    for (bool late = false; count > 0 && !late;) {
         const uint32_t all_left = rig_child_mark_find(children->family, found, LEFT_MOST);
-        const uint32_t count = all_left < LEFT_MOST ? all_left : LEFT_MOST;
-        again = false;
+        bool none_ended = true;
+        count = all_left < LEFT_MOST ? all_left : LEFT_MOST;
+        late = rig_clock_now_ns() >= deadline_ns;
         for (uint32_t i = 0; i < count; i++) {
             struct rig_process_stat stat = {.program = ""};
             (void)rig_process_stat(found[i].pid, &stat);
@@ -526,9 +528,12 @@ void rig_children_end_left(struct rig_children *children, int64_t timeout_ns,
             const int64_t left_ns = deadline_ns - rig_clock_now_ns();
             ended =
                 (ended || !rig_process_lives(&found[i])) && rig_process_await_end(&found[i], left_ns > 0 ? left_ns : 0);
-            tell(context, stat.program, found[i].pid, ended);
+            if (ended || late)
+                tell(context, stat.program, found[i].pid, ended);
             (void)waitpid(found[i].pid, NULL, WNOHANG); /* of an orphan, which is rig's own child now */
-            again = again || ended;
+            none_ended = none_ended && !ended;
         }
+        if (count > 0 && none_ended && !late)
+            wait_a_step();
     }
 }

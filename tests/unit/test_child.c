@@ -107,7 +107,7 @@ static void descendants_are_found_and_ended(void **state)
     pid_t pids[8];
     begin(&bench);
     /* In sessions of their own, like the processes of a database server. */
-    run(&bench, "setsid sleep 1000 & setsid sleep 1000 & sleep 0.05; echo ready; wait");
+    run(&bench, "setsid sleep 1000 & setsid sleep 1000 & echo ready; wait");
     assert_string_equal(line(&bench), "ready");
     assert_int_equal(rig_child_processes(&bench.child, pids, 8), 3);
     assert_int_equal(pids[0], rig_child_pid(&bench.child));
@@ -118,6 +118,14 @@ static void descendants_are_found_and_ended(void **state)
     end(&bench);
 }
 
+static void await_processes(struct bench *bench, uint32_t count)
+{
+    pid_t pids[8];
+    const int64_t deadline_ns = rig_clock_now_ns() + 10 * SECOND_NS;
+    while (rig_child_processes(&bench->child, pids, 8) != count && rig_clock_now_ns() < deadline_ns)
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + SECOND_NS / 1000);
+}
+
 static void orphans_of_a_killed_child_are_found(void **state)
 {
     (void)state;
@@ -125,10 +133,11 @@ static void orphans_of_a_killed_child_are_found(void **state)
     pid_t pids[8];
     begin(&bench);
     /* The shell's own copies are orphans that end by themselves, unseen before they are zombies. */
-    run(&bench, "setsid sleep 1000 & (exec 0</dev/null; sleep 0.02) & sleep 0.05; echo ready; wait");
+    run(&bench, "setsid sleep 1000 & (exec 0</dev/null; sleep 0.02) & echo ready; wait");
     assert_string_equal(line(&bench), "ready");
     assert_int_equal(kill(rig_child_pid(&bench.child), SIGKILL), 0);
     assert_true(rig_child_await(&bench.child, 10 * SECOND_NS));
+    await_processes(&bench, 1);
     assert_int_equal(rig_child_processes(&bench.child, pids, 8), 1);
     assert_true(pids[0] != rig_child_pid(&bench.child));
     assert_true(rig_child_clear(&bench.child, 10 * SECOND_NS, NULL));
