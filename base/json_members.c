@@ -38,7 +38,8 @@ void rig_json_write_members(struct rig_json_writer *writer, const struct rig_sai
     for (bool more = true; more; words++) {
         char name[NAME_BYTES];
         const size_t length = strcspn(at, ":");
-        RIG_REQUIRE(length > 0 && length < sizeof name && at[length + 1] == ' ' && at[length + 2] == '%');
+        RIG_REQUIRE(length > 0 && length < sizeof name && at[length] == ':' && at[length + 1] == ' ' &&
+                    at[length + 2] == '%');
         RIG_REQUIRE(words->type != RIG_SAID_END);
         memcpy(name, at, length);
         name[length] = '\0';
