@@ -278,7 +278,7 @@ static void begin_round(struct helper *helper, int64_t now_ns)
     draw_change_points(helper, now_ns);
     helper->changed = 0;
     helper->round_end_ns = now_ns + orders->round_ns;
-    add(&helper->table->rounds, helper->count > 0);
+    add(&helper->table->rounds, 1);
     if (helper->count > atomic_load(&helper->table->most_in_round))
         atomic_store(&helper->table->most_in_round, helper->count);
 }
@@ -300,10 +300,14 @@ static void change(struct helper *helper)
     add(&helper->table->changes_made, 1);
 }
 
-/* Returns when the next change point, or the next round, is due. */
+/* Returns when the next change point, or the next round, is due. Without a process there is no round. */
 static int64_t step_round(struct helper *helper, int64_t now_ns)
 {
     const uint32_t points = helper->orders->depth - 1;
+    if (helper->count == 0) {
+        helper->round_end_ns = 0;
+        return now_ns + idle_ns;
+    }
     while (helper->round_end_ns != 0 && helper->changed < points && helper->change_ns[helper->changed] <= now_ns)
         change(helper);
     if (now_ns >= helper->round_end_ns)

@@ -8,19 +8,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bug.h"
 #include "base/rng.h"
 #include "checker/model/orders.h"
 #include "checker/model/level.h"
 #include "checker/decide/solve/solve.h"
 
-enum { GROWTH = 8, MOST_GROWTH = 30 };
+enum { GROWTH = 8, MOST_GROWTH = 30, ATTEMPTS = 5 };
 
 /* Shorter times are noise; a build that checks everything takes about eight times as long. */
-#ifdef RIG_COSTLY_CHECKS
-static const double least_s = 0.032;
-#else
-static const double least_s = 0.004;
-#endif
+static const double least_s = RIG_COSTLY_CHECKS ? 0.032 : 0.004;
 
 static void add_txn(struct rig_problem *problem, uint32_t session, uint32_t *last)
 {
@@ -283,13 +280,24 @@ static double time_of(const struct shape *shape, uint32_t size, const struct rig
     return best;
 }
 
+/* UPDATE_ATOMIC looks at the versions between those that an update read and its own (breach.c): here, at all of them. */
+static bool is_square(const struct shape *shape, const struct rig_rule *rule)
+{
+    return shape->make == updates_of_one_version && rule->form == RIG_RULE_UPDATE_ATOMIC;
+}
+
+/* On a busy machine the processor's caches serve other programs, too: a time that is too long is measured again. */
 static bool grows_linearly_by(const struct shape *shape, const struct rig_rule *rule)
 {
-    const double small = time_of(shape, shape->size, rule), large = time_of(shape, GROWTH * shape->size, rule);
-    const bool linear = large <= MOST_GROWTH * (small > least_s ? small : least_s);
-    if (!linear || getenv("RIG_SHOW_TIMES") != NULL)
-        print_message("%s, form %d along %d: %.2f ms, then %.2f ms%s\n", shape->name, rule->form, rule->along,
-                      1e3 * small, 1e3 * large, linear ? "" : " <<<");
+    const double most_growth = is_square(shape, rule) ? MOST_GROWTH * GROWTH : MOST_GROWTH;
+    bool linear = false;
+    for (int i = 0; !linear && i < ATTEMPTS; i++) {
+        const double small = time_of(shape, shape->size, rule), large = time_of(shape, GROWTH * shape->size, rule);
+        linear = large <= most_growth * (small > least_s ? small : least_s);
+        if (!linear || getenv("RIG_SHOW_TIMES") != NULL)
+            print_message("%s, form %d along %d: %.2f ms, then %.2f ms%s\n", shape->name, rule->form, rule->along,
+                          1e3 * small, 1e3 * large, linear ? "" : " <<<");
+    }
     return linear;
 }
 
@@ -346,10 +354,14 @@ static double time_of_process_order(uint32_t size)
 static void process_order(void **state)
 {
     (void)state;
-    const double small = time_of_process_order(4000), large = time_of_process_order(GROWTH * 4000);
-    if (getenv("RIG_SHOW_TIMES") != NULL)
-        print_message("process order: %.2f ms, then %.2f ms\n", 1e3 * small, 1e3 * large);
-    assert_true(large <= MOST_GROWTH * (small > least_s ? small : least_s));
+    bool linear = false;
+    for (int i = 0; !linear && i < ATTEMPTS; i++) {
+        const double small = time_of_process_order(4000), large = time_of_process_order(GROWTH * 4000);
+        if (getenv("RIG_SHOW_TIMES") != NULL)
+            print_message("process order: %.2f ms, then %.2f ms\n", 1e3 * small, 1e3 * large);
+        linear = large <= MOST_GROWTH * (small > least_s ? small : least_s);
+    }
+    assert_true(linear);
 }
 
 /* With an argument only the shapes whose names contain it. */

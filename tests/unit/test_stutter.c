@@ -17,7 +17,7 @@
 #include "nemesis/stutter.h"
 
 enum { WORKERS = 4 };
-static const int64_t patience_ns = 20 * RIG_NS_PER_S;
+static const int64_t patience_ns = 100 * RIG_NS_PER_S;
 
 struct workers {
     struct rig_process at[WORKERS];
@@ -359,7 +359,7 @@ static void rig_restores_what_a_killed_helper_left(void **state)
 {
     (void)state;
     struct rig_stutter_orders orders = default_orders();
-    orders.stop = (struct rig_stutter_range){.least_ns = 10 * RIG_NS_PER_S, .most_ns = 10 * RIG_NS_PER_S};
+    orders.stop = (struct rig_stutter_range){.least_ns = 1000 * RIG_NS_PER_S, .most_ns = 1000 * RIG_NS_PER_S};
     orders.priorities = rig_stutter_best();
     start_workers(false);
     begin(&orders);
@@ -381,7 +381,7 @@ static void the_helper_restores_everything_when_rig_is_killed(void **state)
 {
     (void)state;
     struct rig_stutter_orders orders = default_orders();
-    orders.stop = (struct rig_stutter_range){.least_ns = 10 * RIG_NS_PER_S, .most_ns = 10 * RIG_NS_PER_S};
+    orders.stop = (struct rig_stutter_range){.least_ns = 1000 * RIG_NS_PER_S, .most_ns = 1000 * RIG_NS_PER_S};
     orders.priorities = rig_stutter_best();
     start_workers(false);
     _Atomic uint64_t *stops = mmap(NULL, sizeof *stops, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -395,7 +395,7 @@ static void the_helper_restores_everything_when_rig_is_killed(void **state)
     await_count(stops, 2);
     assert_int_equal(kill(rig, SIGKILL), 0);
     assert_int_equal(waitpid(rig, NULL, 0), rig);
-    const int64_t until_ns = rig_clock_now_ns() + patience_ns / 4; /* before any stop would end by itself */
+    const int64_t until_ns = rig_clock_now_ns() + patience_ns; /* before any stop would end by itself */
     for (int i = 0; i < WORKERS; i++) {
         struct rig_stutter_normal now;
         do {
