@@ -38,7 +38,7 @@ class ConditionTest(FaultTest):
         def is_enough(results):
             return load_went_on(results) and results["faults"][0]["ok_in_effect"] >= least_ok
 
-        done, results = self.run_until(is_enough, self.condition_text(fault, **others), *arguments)
+        done, results = self.run_until_enough(is_enough, self.condition_text(fault, **others), *arguments)
         entry, = results["faults"]
         return done, entry
 
@@ -104,7 +104,7 @@ class Network(ConditionTest):
 
     def test_a_bad_network_breaks_no_isolation(self):
         text = (CONFIGS / "pg-network.yaml").read_text().replace("duration: 30s", "duration: 6s")
-        self.run_until(lambda results: effects_of(results) > 1, text, "--set", "nemesis.quiet.max=500ms",
+        self.run_until_enough(lambda results: effects_of(results) > 1, text, "--set", "nemesis.quiet.max=500ms",
                        "--set", f"check.levels={KEPT}")
 
     def test_a_partition_between_nothing_fails_the_run(self):

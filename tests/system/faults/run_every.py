@@ -115,7 +115,7 @@ class EveryFault(FaultTest):
     def is_seen_and_healed(self, name):
         # A state transfer can last longer than the load.
         is_enough = effects_of if ON_GALERA else load_went_on
-        _, results = self.run_until(is_enough, self.plan_of(name, "500ms", 3))
+        _, results = self.run_until_enough(is_enough, self.plan_of(name, "500ms", 3))
         fault, = results["faults"]
         self.assertRegex(fault["evidence"], FAULTS[name][1])
         self.nothing_is_left()

@@ -2,8 +2,6 @@
 
 import os
 import pathlib
-import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +9,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "run"))
 from pg_finding import KEPT, PostgresTest  # noqa: E402
-from rig_command import RIG, main  # noqa: E402
+from rig_command import RIG, fell_short, is_without_target, main  # noqa: E402
 
 DATABASE = os.environ.get(
     "RIG_TEST_DATABASE", "{driver: postgres, isolation: serializable, cluster: {local: {nodes: 1}}}"
@@ -26,9 +24,6 @@ nemesis:
 {faults}
 check: {{levels: [{level}]}}
 """
-# The times in a plan's load and faults, and the factors that stretch them on a machine that is too slow.
-TIMES = re.compile(r"(\b(?:duration|after|at|every|for): \[?)(\d+)(ms|s)\b")
-STRETCHES = (1, 4, 16)
 BEFORE, AFTER = 20, 50  # transactions acknowledged before and after a fault: the load ran and goes on
 # Given the folder of a server's socket, its port, its main process and its data folder: asks the server whether they
 # belong together.
@@ -52,10 +47,6 @@ def fault_text(faults, duration):
     return plan_text(duration, DATABASE, "\n".join(f"  - {fault}" for fault in faults))
 
 
-def stretched(plan, factor):
-    return TIMES.sub(lambda time: f"{time[1]}{int(time[2]) * factor}{time[3]}", plan)
-
-
 def acknowledged_around(fault, timeline):
     """The numbers of transactions acknowledged before the fault, and after it was healed, as far as moments show them."""
     moments = [(0, 0), *((at_ns, ok) for at_ns, ok, *_ in timeline)]
@@ -73,11 +64,6 @@ def load_went_on(results):
 
 def effects_of(results):
     return sum(fault["took_effect"] for fault in results.get("faults", []))
-
-
-def is_without_target(done):
-    """Whether the load ended before the nodes, on a busy machine, could name the primary."""
-    return done.status == 3 and "no fault was injected before the load ended" in done.err
 
 
 def state_of(pid):
@@ -139,18 +125,15 @@ class FaultTest(PostgresTest):
 
     def attempts(self, text, *arguments):
         """Runs of the plan, the second and the third in slow motion, for callers that find the first too short."""
-        for stretch in STRETCHES:
-            shutil.rmtree(self.folder / "out", ignore_errors=True)
-            plan = self.plan(stretched(text, stretch))
-            done = self.rig("run", plan, "-o", "out", *arguments, timeout=300)
+        for done in self.slower_and_slower(text, *arguments):
             self.all_is_undone()
             if not is_without_target(done):
                 yield done
 
-    def run_until(self, is_enough, text, *arguments):
+    def run_until_enough(self, is_enough, text, *arguments):
         """A run that is long enough; every other requirement is checked on each attempt."""
         for done in self.attempts(text, *arguments):
-            if done.status == 2 and "(minimum." in done.out:
+            if fell_short(done, 0):
                 continue  # a busy machine, on which the server took most of the load's time to recover
             results = self.results_of(done, "out")
             if results.get("faults") and is_enough(results):
@@ -176,7 +159,7 @@ class FaultTest(PostgresTest):
 
 class Healed(FaultTest):
     def run_with(self, *faults):
-        done, results = self.run_until(load_went_on, fault_text(faults, 4))
+        done, results = self.run_until_enough(load_went_on, fault_text(faults, 4))
         self.assertEqual(results["valid"], True)
         return done, results
 
@@ -215,14 +198,14 @@ class Healed(FaultTest):
     def test_faults_at_random_are_all_healed(self):
         faults = ["{fault: pause, weight: 2, for: 200ms}", "{fault: kill, weight: 1, for: 100ms}",
                   "{fault: restart, weight: 1, for: 0s}"]
-        self.run_until(lambda results: effects_of(results) > 2, fault_text(faults, 6),
+        self.run_until_enough(lambda results: effects_of(results) > 2, fault_text(faults, 6),
                        "--set", "nemesis.quiet.min=100ms", "--set", "nemesis.quiet.max=600ms")
 
 
 class Commands(FaultTest):
     def test_a_command_is_undone(self):
         mark = self.folder / "mark"
-        _, results = self.run_until(load_went_on, fault_text(
+        _, results = self.run_until_enough(load_went_on, fault_text(
             [f"{{fault: exec, command: 'touch {mark}', check: 'ls {mark}', undo: 'rm -f {mark}', "
              "at: [500ms], for: 500ms}"], 2))
         fault, = results["faults"]
@@ -235,7 +218,7 @@ class Commands(FaultTest):
         script = self.folder / "look"
         script.write_text(LOOK)
         mark = self.folder / "mark"
-        _, results = self.run_until(load_went_on, fault_text(
+        _, results = self.run_until_enough(load_went_on, fault_text(
             ["{fault: exec, target: pg-1, at: [500ms], for: 500ms, command: "
              f"[sh, -c, \"sh {script} '{{socket}}' {{port}} {{pid}} \\\"{{data}}\\\" >{mark}\"], "
              f"check: 'cat {mark}', undo: 'rm -f {mark}'}}"], 2))

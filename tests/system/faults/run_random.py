@@ -10,7 +10,8 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from run_faults import KEPT, STRETCHES, FaultTest, effects_of, is_without_target, main  # noqa: E402
+from run_faults import KEPT, FaultTest, effects_of, main  # noqa: E402
+from rig_command import STRETCHES, is_without_target  # noqa: E402
 
 RUNS = int(sys.argv.pop(1)) if len(sys.argv) > 1 else 100
 FIRST_SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 else 1
