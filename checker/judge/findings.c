@@ -482,7 +482,7 @@ static enum rig_rc decide(const struct adding *a)
     rig_problem_done(&problem);
     if (rc == RIG_OK && is_part(a->judge))
         a->findings->apart |= apart & open_levels(a) & levels_below(held);
-    apart &= ~levels_below(held);
+    apart &= ~levels_below(held) & (may_assume(a->judge) ? ~UINT64_C(0) : open_levels(a));
     if (rc == RIG_OK && apart != 0)
         rc = decide_items(a, apart, &budget);
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
