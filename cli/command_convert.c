@@ -85,14 +85,21 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
     rig_buf_done(&buf);
 }
 
-/* Only rig's own form has a place for the mark that a record is incomplete, so that a check of them could pass. */
-static int tell_lost_mark(const struct rig_history *history, enum rig_form form)
+/* Only rig's own form has a place for these marks. A check of another form could pass, or decide too much. */
+static int tell_lost_marks(const struct rig_history *history, enum rig_form form)
 {
-    if (!history->truncated || form == RIG_FORM_RIG)
+    if (form == RIG_FORM_RIG)
         return RIG_EXIT_OK;
-    rig_cli_complain("the record is incomplete, and this form cannot record that: a check of the converted history "
-                     "does not know that something is missing; --to rig keeps the mark");
-    return RIG_EXIT_UNDECIDED;
+    if (history->truncated)
+        rig_cli_complain("the record is incomplete, and this form cannot record that: a check of the converted history "
+                         "does not know that something is missing; --to rig keeps the mark");
+    if (history->reads_at_once)
+        rig_cli_complain("one operation of the file may have shown several reads, and this form cannot record that: a "
+                         "check of the converted history takes their order as known; --to rig keeps the mark");
+    if (history->has_all_rows)
+        rig_cli_complain("the file names the value of every key before the first transaction, and this form cannot "
+                         "record that: check the converted history with --prefilled, or keep the mark with --to rig");
+    return history->truncated || history->reads_at_once ? RIG_EXIT_UNDECIDED : RIG_EXIT_OK;
 }
 
 static enum rig_rc refuse_lost(const struct rig_history *history, const char *in, struct rig_err *err)
@@ -158,7 +165,7 @@ int rig_cli_convert(int argc, char **argv)
     else {
         if (strcmp(out_of(&args), "-") != 0)
             print_result(&args, history, form);
-        status = tell_lost_mark(history, form);
+        status = tell_lost_marks(history, form);
     }
     rig_history_free(history);
     rig_cli_paths_done(&in);

@@ -49,7 +49,9 @@ enum {
     RIG_RECORD_VALUE_TEXTS = 256, /* version 2: values may be texts, which the header has */
     RIG_RECORD_VALUE_KEYS = 512,  /* version 2: keys are values, as their texts */
     RIG_RECORD_RANK = 1024,       /* version 2: the record is one of a run over several ranks */
-    RIG_RECORD_FLAGS_KNOWN = 2047,
+    RIG_RECORD_READS_AT_ONCE = 2048, /* version 2: see `reads_at_once` of struct rig_history */
+    RIG_RECORD_ALL_ROWS = 4096,      /* version 2: see `has_all_rows` of struct rig_history */
+    RIG_RECORD_FLAGS_KNOWN = 8191,
     RIG_RECORD_FLAGS_KNOWN_1 = 7, /* by version 1 */
 };
 

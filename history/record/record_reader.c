@@ -90,6 +90,8 @@ static enum rig_rc reader_open(const char *name, const char *data, size_t size, 
     facts->skipped_count = reader->file.skipped_count;
     facts->keyword_keys = (reader->file.shape.flags & RIG_RECORD_KEYWORD_KEYS) != 0;
     facts->value_keys = (reader->file.shape.flags & RIG_RECORD_VALUE_KEYS) != 0;
+    facts->reads_at_once = (reader->file.shape.flags & RIG_RECORD_READS_AT_ONCE) != 0;
+    facts->has_all_rows = (reader->file.shape.flags & RIG_RECORD_ALL_ROWS) != 0;
     return RIG_OK;
 }
 

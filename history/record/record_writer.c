@@ -193,7 +193,9 @@ static bool find_flags(const struct rig_history *history, unsigned *flags)
              (history->keyword_keys ? RIG_RECORD_KEYWORD_KEYS : 0U) |
              (history->value_keys ? RIG_RECORD_VALUE_KEYS : 0U) | (history->fault_count > 0 ? RIG_RECORD_FAULTS : 0U) |
              (history->certificate != NULL ? RIG_RECORD_CERTIFICATE : 0U) |
-             (history->rank.count > 0 ? RIG_RECORD_RANK : 0U);
+             (history->rank.count > 0 ? RIG_RECORD_RANK : 0U) |
+             (history->reads_at_once ? RIG_RECORD_READS_AT_ONCE : 0U) |
+             (history->has_all_rows ? RIG_RECORD_ALL_ROWS : 0U);
     if (!rig_event_walk_init(&walk, history))
         return false;
     while (rig_event_walk_next(&walk, &event)) {
