@@ -38,17 +38,17 @@ enum { RIG_CHECKPOINT_NUMBER_BYTES = 8 /* a checkpoint's payload starts with the
 
 /* Bits of the header's flags. */
 enum {
-    RIG_RECORD_POSITIONS = 1,     /* events carry positions; else these follow from the times */
-    RIG_RECORD_TEXT_KEYS = 2,     /* keys are texts */
-    RIG_RECORD_KEYWORD_KEYS = 4,  /* ... that were EDN keywords */
-    RIG_RECORD_TIMES_DESCEND = 8, /* version 2: times need not ascend, their differences are signed */
-    RIG_RECORD_PACKED = 16,       /* version 2: frames may be packed */
-    RIG_RECORD_FAULTS = 32,       /* version 2: there are events of faults */
-    RIG_RECORD_COLUMNS = 64,      /* version 2: completions carry side columns */
-    RIG_RECORD_CERTIFICATE = 128, /* version 2: there are frames of a certificate */
-    RIG_RECORD_VALUE_TEXTS = 256, /* version 2: values may be texts, which the header has */
-    RIG_RECORD_VALUE_KEYS = 512,  /* version 2: keys are values, as their texts */
-    RIG_RECORD_RANK = 1024,       /* version 2: the record is one of a run over several ranks */
+    RIG_RECORD_POSITIONS = 1,        /* events carry positions; else these follow from the times */
+    RIG_RECORD_TEXT_KEYS = 2,        /* keys are texts */
+    RIG_RECORD_KEYWORD_KEYS = 4,     /* ... that were EDN keywords */
+    RIG_RECORD_TIMES_DESCEND = 8,    /* version 2: times need not ascend, their differences are signed */
+    RIG_RECORD_PACKED = 16,          /* version 2: frames may be packed */
+    RIG_RECORD_FAULTS = 32,          /* version 2: there are events of faults */
+    RIG_RECORD_COLUMNS = 64,         /* version 2: completions carry side columns */
+    RIG_RECORD_CERTIFICATE = 128,    /* version 2: there are frames of a certificate */
+    RIG_RECORD_VALUE_TEXTS = 256,    /* version 2: values may be texts, which the header has */
+    RIG_RECORD_VALUE_KEYS = 512,     /* version 2: keys are values, as their texts */
+    RIG_RECORD_RANK = 1024,          /* version 2: the record is one of a run over several ranks */
     RIG_RECORD_READS_AT_ONCE = 2048, /* version 2: see `reads_at_once` of struct rig_history */
     RIG_RECORD_ALL_ROWS = 4096,      /* version 2: see `has_all_rows` of struct rig_history */
     RIG_RECORD_FLAGS_KNOWN = 8191,
