@@ -30,9 +30,10 @@
 #include "base/option.h"
 #include "drivers/fault.h"
 #include "drivers/rows.h"
+#include "drivers/texts.h"
 #include "history/model/transaction.h"
 
-#define RIG_DRIVER_ABI    15u
+#define RIG_DRIVER_ABI    16u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -295,6 +296,8 @@ struct rig_run_env {
     const char *run_name;
     /* The tables and statements of the programs that clients run by rows->run_program; NULL: they use `transact`. */
     const struct rig_row_schema *rows;
+    /* Sessions send texts (drivers/texts.h), and `rows` has no tables; NULL: they do not. */
+    const struct rig_text_env *texts;
     struct rig_accounts accounts;
     /* With RIG_DRIVER_PREFILLS: `setup` makes a row for each of the keys 0 to this - 1, an empty list or a register
      * without a value. Every session sees these rows, on every server. 0: keys have no row before their first write. */
@@ -513,6 +516,8 @@ struct rig_driver {
     uint32_t certificates;          /* RIG_CERTIFICATE_BIT()s */
     const char *certificate_source; /* its name in reports: "pgoutput" */
     enum rig_rc (*certify)(void *run, const struct rig_certificate_sink *sink, struct rig_err *err);
+
+    const struct rig_text_ops *texts; /* optional group: any SQL (drivers/texts.h) */
 };
 
 #endif

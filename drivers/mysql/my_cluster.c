@@ -112,6 +112,11 @@ static enum rig_rc make_account(struct rig_my_cluster *cluster, struct rig_err *
             "DELETE, CREATE, DROP, INDEX, ALTER, PROCESS, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO "
             "'" RIG_MY_CLIENT "'@'%s';",
             hosts[i], cluster->site.password, hosts[i]);
+    /* Texts may be any; a server that refuses writes still has to. */
+    const bool all = cluster->site.local.env->texts != NULL && cluster->sql.count == 1;
+    for (size_t i = 0; i < 2 && cluster->site.local.env->texts != NULL; i++)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, "GRANT ALL ON %s TO '" RIG_MY_CLIENT "'@'%s';",
+                                   all ? "*.*" : "`rig\\_%`.*", hosts[i]);
     RIG_INVARIANT(length < sizeof sql);
     return rig_my_node_ask(&cluster->nodes[0], sql, 10 * STATUS_NS, NULL, err);
 }

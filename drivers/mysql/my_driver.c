@@ -12,6 +12,7 @@
 #include "drivers/sql/sql_cluster.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
+#include "drivers/sql/sql_text.h"
 
 static const int64_t setup_ns = INT64_C(30000000000);
 
@@ -104,6 +105,11 @@ static void done(void *object)
 static const struct rig_row_ops row_ops = {
     .load = rig_sql_run_load, .run_program = rig_sql_session_run_program, .query = rig_sql_run_query};
 
+static const struct rig_text_ops text_ops = {.clear = rig_sql_text_clear,
+                                             .space = rig_sql_text_space,
+                                             .execute = rig_sql_text_execute,
+                                             .look = rig_sql_text_look};
+
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
@@ -133,6 +139,7 @@ const struct rig_driver rig_driver = {
     .settings = settings,
     .cluster = &rig_my_cluster_ops,
     .rows = &row_ops,
+    .texts = &text_ops,
     .certificates = RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_STREAM) | RIG_CERTIFICATE_BIT(RIG_CERTIFICATE_FULL),
     .certificate_source = "binary log",
     .certify = certify,

@@ -6,6 +6,7 @@
 
 #include "drivers/mysql/my_batch.h"
 #include "drivers/mysql/my_tables.h"
+#include "drivers/mysql/my_text.h"
 #include "drivers/sql/sql_run.h"
 
 static const int64_t patience_ns = 200000000; /* for the end of the client's last session on the server */
@@ -32,7 +33,7 @@ static enum rig_rc find_target(struct rig_sql_run *run, uint32_t server, struct 
                                      .password = options->password,
                                      .tls = rig_tls_is_required(&options->tls) ? &options->tls : NULL,
                                      .max_answer_bytes = options->max_answer_bytes,
-                                     .found_rows = run->env->rows != NULL};
+                                     .found_rows = run->env->rows != NULL && run->env->texts == NULL};
     if (!rig_sql_run_is_local(run)) {
         *endpoint = run->hosts.endpoints[server];
         if (endpoint->host[0] != '/' && endpoint->port[0] == '\0')
@@ -86,6 +87,8 @@ static enum rig_rc prepare_connection(struct rig_sql_session *session, struct ri
                                       int64_t deadline_ns, struct rig_err *err)
 {
     struct rig_buf *request = &my_connection(connection)->request;
+    if (session->run->env->texts != NULL)
+        return rig_my_text_prepare(my_run(session->run), my_connection(connection), deadline_ns, err);
     rig_buf_init(request, RIG_MY_REQUEST_MOST);
     rig_buf_init(&my_connection(connection)->cell, 0);
     rig_my_schema_session(&my_run(session->run)->schema, request);
@@ -232,5 +235,6 @@ const struct rig_sql_client rig_my_client = {
     .settle = settle,
     .nodes = &rig_my_nodes,
     .tables = &rig_my_tables,
+    .texts = &rig_my_texts,
     .dialect = dialect,
 };

@@ -57,7 +57,7 @@ static void add_basics(struct rig_buf *text, const struct rig_pg_site *site)
      * which costs it precision and rig the names of the conflicts. */
     rig_buf_printf(text, "max_connections = %u\n", connections < CONNECTIONS_LEAST ? CONNECTIONS_LEAST : connections);
     rig_buf_add_text(text, "max_pred_locks_per_transaction = 256\n");
-    if (site->options->sql.two_phase > 0)
+    if (site->options->sql.two_phase > 0 || site->local.env->texts != NULL)
         rig_buf_printf(text, "max_prepared_transactions = %u\n",
                        connections < CONNECTIONS_LEAST ? CONNECTIONS_LEAST : connections);
     /* Upserts of several keys in random order deadlock all the time; at the default 1 s they would dominate the run. */

@@ -7,6 +7,7 @@
 #include "drivers/postgres/pg_join.h"
 #include "drivers/postgres/pg_turn.h"
 #include "drivers/postgres/pg_tables.h"
+#include "drivers/postgres/pg_text.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
 
@@ -246,6 +247,8 @@ static enum rig_rc prepare_connection(struct rig_sql_session *session, struct ri
     struct rig_pg_connection *own = pg_connection(connection);
     begin_counting(own, run->options, is_own_superuser(session->run));
     enum rig_rc rc = set_options(own, run->options, deadline_ns, err);
+    if (rc == RIG_OK && run->sql.env->texts != NULL)
+        return rig_pg_text_prepare(run, own, deadline_ns, err);
     if (rc == RIG_OK && run->sql.options->two_phase > 0 && !connection->refuses_writes)
         rc = rig_pg_tables_resolve_prepared(session->run, session->client, own, deadline_ns, err);
     if (rc == RIG_OK && run->sql.options->prepared)
@@ -352,5 +355,6 @@ const struct rig_sql_client rig_pg_client = {
     .rest = rest,
     .nodes = &rig_pg_nodes,
     .tables = &rig_pg_tables,
+    .texts = &rig_pg_texts,
     .dialect = dialect,
 };

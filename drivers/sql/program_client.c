@@ -8,6 +8,7 @@
 
 #include "base/bug.h"
 #include "base/data_folder.h"
+#include "drivers/sql/program_text.h"
 #include "drivers/sql/program_turn.h"
 #include "drivers/sql/sql_run.h"
 
@@ -266,6 +267,7 @@ static const struct rig_sql_client client = {
     .commit = rig_sql_program_turn_commit,
     .settle = rig_sql_program_turn_settle,
     .tables = &tables,
+    .texts = &rig_sql_program_texts,
     .dialect = dialect,
 };
 

@@ -14,7 +14,8 @@ struct rig_sql_program_connection {
     struct rig_sql_link link;
     struct rig_line_patience patience;
     const struct rig_sql_dialect_file *dialect;
-    bool lost; /* the session is of no further use */
+    bool lost;     /* the session is of no further use */
+    bool in_texts; /* a text has begun a transaction that the library ends */
     /* When the library was first called, and when it last returned, as the program says; 0: it does not. */
     int64_t began_ns, ended_ns;
 };

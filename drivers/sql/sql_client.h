@@ -25,6 +25,7 @@
 #include "drivers/sql/sql_outcome.h"
 
 struct rig_sql_client;
+struct rig_sql_texts;
 
 /* The nodes that rig starts. A driver's cluster begins with it. */
 struct rig_sql_cluster {
@@ -196,6 +197,7 @@ struct rig_sql_client {
 
     const struct rig_sql_nodes *nodes;
     const struct rig_sql_tables *tables;
+    const struct rig_sql_texts *texts; /* any SQL (sql_text.h) */
     /* The dialect of a program's SQL; borrows the run. */
     struct rig_sql_dialect (*dialect)(const struct rig_sql_run *run);
 };

@@ -4,6 +4,7 @@
 #include "drivers/sql/program_client.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
+#include "drivers/sql/sql_text.h"
 
 static const struct rig_option option_table[] = {
     {.name = "command",
@@ -39,6 +40,8 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
 static const struct rig_row_ops row_ops = {
     .load = rig_sql_run_load, .run_program = rig_sql_session_run_program, .query = rig_sql_run_query};
 
+static const struct rig_text_ops text_ops = {.space = rig_sql_text_space, .execute = rig_sql_text_execute};
+
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
@@ -64,4 +67,5 @@ const struct rig_driver rig_driver = {
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES),
     .cluster = &rig_command_cluster_ops,
     .rows = &row_ops,
+    .texts = &text_ops,
 };

@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_run.h"
+#include "drivers/sql/sql_text.h"
 
 /* ---- opening and closing ---- */
 
@@ -40,6 +41,20 @@ static bool make_connections(struct rig_sql_session *session)
     return session->main != NULL && session->reader != NULL && session->visit != NULL;
 }
 
+/* A session of texts has one connection, to the node that it names, or to the server that takes writes. */
+static enum rig_rc open_for_texts(struct rig_sql_session *session, struct rig_err *err)
+{
+    struct rig_sql_run *run = session->run;
+    const struct rig_text_env *texts = run->env->texts;
+    const char *node = texts->nodes == NULL ? NULL : texts->nodes[session->client];
+    if (node == NULL)
+        return rig_sql_run_open_writer(run, session->client, open_connection, session, session->main,
+                                       &session->main_server, err);
+    const enum rig_rc rc = rig_sql_text_server(run, node, &session->main_server, err);
+    const int64_t deadline_ns = run->env->core->now_ns() + run->options->connect_timeout_ns;
+    return rc != RIG_OK ? rc : open_connection(session, session->main, session->main_server, deadline_ns, err);
+}
+
 enum rig_rc rig_sql_session_open(void *object, void *run_object, uint32_t client, struct rig_err *err)
 {
     struct rig_sql_session *session = object;
@@ -51,6 +66,8 @@ enum rig_rc rig_sql_session_open(void *object, void *run_object, uint32_t client
     rig_wake_arm(&session->waiter.wake, &run->wakes, client);
     if (!make_connections(session))
         return rig_no_memory(err, "the connections of a client");
+    if (run->env->texts != NULL)
+        return open_for_texts(session, err);
     enum rig_rc rc =
         rig_sql_run_open_writer(run, client, open_connection, session, session->main, &session->main_server, err);
     if (rc == RIG_OK)

@@ -7,6 +7,7 @@
 #include "drivers/sql/sql_cluster.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
+#include "drivers/sql/sql_text.h"
 #include "drivers/sqlite/sqlite_outcome.h"
 #include "drivers/sqlite/sqlite_session.h"
 
@@ -53,6 +54,12 @@ static void done(void *object)
 static const struct rig_row_ops row_ops = {
     .load = rig_sql_run_load, .run_program = rig_sql_session_run_program, .query = rig_sql_run_query};
 
+static const struct rig_text_ops text_ops = {.clear = rig_sql_text_clear,
+                                             .space = rig_sql_text_space,
+                                             .execute = rig_sql_text_execute,
+                                             .look = rig_sql_text_look,
+                                             .looks_at_once = true};
+
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
@@ -77,4 +84,5 @@ const struct rig_driver rig_driver = {
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES),
     .cluster = &rig_sqlite_cluster_ops,
     .rows = &row_ops,
+    .texts = &text_ops,
 };

@@ -322,7 +322,7 @@ bool rig_sqlite_next_cell(struct rig_sqlite_cursor *cursor, struct rig_sqlite_ce
         return false;
     if (cell->kind == RIG_SQLITE_INTEGER)
         return take(cursor, &cell->number, sizeof cell->number);
-    if (cell->kind != RIG_SQLITE_TEXT)
+    if (cell->kind != RIG_SQLITE_TEXT && cell->kind != RIG_SQLITE_REAL)
         return cell->kind == RIG_SQLITE_NULL;
     if (!take(cursor, &cell->length, sizeof cell->length) || (size_t)(cursor->end - cursor->at) < cell->length)
         return false;

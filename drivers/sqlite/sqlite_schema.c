@@ -205,6 +205,8 @@ void rig_sqlite_schema_pragmas(const struct rig_sqlite_schema *schema, struct ri
                    rig_sqlite_synchronous_words[options->synchronous]);
     if (options->read_uncommitted)
         rig_buf_add_text(sql, "PRAGMA read_uncommitted=1; ");
+    if (schema->env->texts != NULL)
+        rig_buf_add_text(sql, "PRAGMA foreign_keys=1; ");
     for (size_t i = 0; i < options->pragmas.count; i++)
         rig_buf_printf(sql, "PRAGMA %s; ", options->pragmas.at[i]);
 }

@@ -7,6 +7,7 @@
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sqlite/sqlite_outcome.h"
+#include "drivers/sqlite/sqlite_text.h"
 
 enum { NS_PER_MS = 1000000 };
 #define NO_OPERATION UINT32_MAX /* in the place of one: a savepoint, or the return to it */
@@ -29,13 +30,14 @@ static enum rig_rc connect_to_server(struct rig_sql_run *sql, uint32_t server, b
 {
     const struct rig_sqlite_run *run = sqlite_run(sql);
     struct rig_sqlite_link *link = rig_sqlite_link_of(connection);
+    const bool prepares = for_client && sql->env->texts == NULL;
     const struct rig_sqlite_setup setup = {.socket = run->options->embedded ? NULL : run->cluster.socket,
                                            .database = run->cluster.database,
-                                           .busy_ms = (uint32_t)(run->options->busy_timeout_ns / NS_PER_MS),
+                                           .busy_ms = rig_sqlite_text_busy_ms(run),
                                            .shared_cache = run->options->shared_cache,
                                            .script = rig_buf_text(&run->pragmas),
-                                           .statements = for_client ? &run->schema.statements : NULL,
-                                           .statement_count = for_client ? run->schema.statement_count : 0};
+                                           .statements = prepares ? &run->schema.statements : NULL,
+                                           .statement_count = prepares ? run->schema.statement_count : 0};
     const struct rig_sqlite_patience patience = {
         .core = waiter->core, .deadline_ns = deadline_ns, .wake = for_client ? &waiter->wake : NULL};
     (void)server; /* the only one */
@@ -534,5 +536,6 @@ const struct rig_sql_client rig_sqlite_client = {
     .settle = settle,
     .nodes = &rig_sqlite_nodes,
     .tables = &tables,
+    .texts = &rig_sqlite_texts,
     .dialect = dialect,
 };

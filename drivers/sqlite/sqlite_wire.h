@@ -19,6 +19,8 @@ enum rig_sqlite_kind {
     RIG_SQLITE_HELLO,  /* opens the database and prepares the statements */
     RIG_SQLITE_STEPS,  /* a part of a transaction, or all of it */
     RIG_SQLITE_SCRIPT, /* any SQL; the answer has the rows of its last statement that gives rows */
+    RIG_SQLITE_ANY, /* any SQL, after which no error rolls back but SQLite itself; the answer is like that to a script, and the
+                          names of the columns are before the first row */
 };
 
 struct rig_sqlite_head {
@@ -75,13 +77,15 @@ struct rig_sqlite_answer {
     uint32_t committing; /* 1: the error was answered to COMMIT */
     uint32_t ended;      /* no transaction is open any more */
     uint32_t step_count;
+    uint32_t changed; /* rows, by the last statement of a script */
     int32_t pid;
     int64_t began_ns, ended_ns;          /* of the step that failed; 0: none did */
     char text[RIG_SQLITE_TEXT_MOST + 4]; /* of the error; of a HELLO without one: SQLite's version */
 };
 
-/* Each cell is a type, and for an integer its 8 bytes, for a text its length (uint32_t) and bytes. */
-enum { RIG_SQLITE_NULL, RIG_SQLITE_INTEGER, RIG_SQLITE_TEXT };
+/* Each cell is a type, and for an integer its 8 bytes, for a text its length (uint32_t) and bytes. A real number is a text
+ * that is read back as the same number; only answers to RIG_SQLITE_ANY tell it from one. */
+enum { RIG_SQLITE_NULL, RIG_SQLITE_INTEGER, RIG_SQLITE_TEXT, RIG_SQLITE_REAL };
 
 struct rig_sqlite_rows {
     uint32_t row_count;
@@ -100,6 +104,7 @@ enum { RIG_SQLITE_PAGE_OPEN = 1, RIG_SQLITE_PAGE_COMMITTING, RIG_SQLITE_PAGE_GIV
 
 struct rig_sqlite_page {
     _Atomic uint32_t state;
+    _Atomic uint32_t attempts; /* of the statement that runs, to get a lock; 0: it has not met one */
 };
 
 #endif

@@ -89,6 +89,7 @@ struct rig_shims;
 /* Work for a database that was set up with these tables, in place of a load: without clients, record or final reads. */
 struct rig_run_task {
     const struct rig_row_schema *rows;
+    const struct rig_text_env *texts; /* sessions send texts, and `rows` has no tables; NULL: they do not */
     uint64_t needs; /* RIG_NEED_PRELOAD: rig's shim in the processes of the nodes, which rig starts; or 0 */
     /* `shims` (nemesis/fault_setup.h) are of no node where none are needed. */
     enum rig_rc (*run)(void *context, const struct rig_driver *driver, void *driver_run, const struct rig_shims *shims,

@@ -450,6 +450,7 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
                              .rolls_back = rig_run_rolls_back(plan)};
     if (options->task != NULL) { /* in place of the load, on tables of its own */
         run->env.rows = options->task->rows;
+        run->env.texts = options->task->texts;
         run->env.accounts = (struct rig_accounts){0};
         run->env.prefilled_keys = 0;
     } else if (rc == RIG_OK) {

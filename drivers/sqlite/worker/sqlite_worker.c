@@ -28,6 +28,7 @@ struct rig_sqlite_worker {
     uint32_t statement_count;
     struct rig_sqlite_page *page;
     uint32_t busy_ms;
+    bool is_any; /* the message that runs is one of RIG_SQLITE_ANY */
     struct question question;
     struct bytes answer;
 };
@@ -100,6 +101,25 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+static void add_text(struct rig_sqlite_worker *worker, uint32_t kind, const char *text)
+{
+    const uint32_t length = (uint32_t)strlen(text);
+    add(&worker->answer, &kind, sizeof kind);
+    add(&worker->answer, &length, sizeof length);
+    add(&worker->answer, text, length);
+}
+
+static void add_any_cell(struct rig_sqlite_worker *worker, sqlite3_stmt *statement, int column)
+{
+    char number[40];
+    if (sqlite3_column_type(statement, column) != SQLITE_FLOAT) {
+        add_cell(worker, statement, column);
+        return;
+    }
+    (void)snprintf(number, sizeof number, "%.17g", sqlite3_column_double(statement, column));
+    add_text(worker, RIG_SQLITE_REAL, number);
+}
+
 /* Runs a statement to its end and adds its rows; returns SQLITE_OK or the error. */
 static int run(struct rig_sqlite_worker *worker, sqlite3_stmt *statement)
 {
@@ -107,10 +127,12 @@ static int run(struct rig_sqlite_worker *worker, sqlite3_stmt *statement)
     const size_t head = worker->answer.size;
     int code;
     add(&worker->answer, &rows, sizeof rows);
+    for (int column = 0; worker->is_any && column < (int)rows.column_count; column++)
+        add_text(worker, RIG_SQLITE_TEXT, sqlite3_column_name(statement, column));
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         rows.row_count++;
         for (int column = 0; column < (int)rows.column_count; column++)
-            add_cell(worker, statement, column);
+            (worker->is_any ? add_any_cell : add_cell)(worker, statement, column);
         if (worker->answer.failed || worker->answer.size > RIG_SQLITE_MESSAGE_MOST) {
             code = worker->answer.failed ? SQLITE_NOMEM : SQLITE_TOOBIG;
             break;
@@ -148,6 +170,8 @@ static int wait_for_lock(void *object, int tries)
     enum { COUNT = sizeof delays_ms / sizeof delays_ms[0] };
     const struct rig_sqlite_worker *worker = object;
     uint32_t waited_ms = 0;
+    if (worker->page != NULL)
+        (void)atomic_fetch_add(&worker->page->attempts, 1);
     for (int i = 0; i < tries; i++)
         waited_ms += delays_ms[i < COUNT ? i : COUNT - 1];
     uint32_t delay_ms = delays_ms[tries < COUNT ? tries : COUNT - 1];
@@ -297,18 +321,54 @@ static int run_script(struct rig_sqlite_worker *worker, struct rig_sqlite_answer
     while (code == SQLITE_OK && text[strspn(text, " \n;")] != '\0') {
         sqlite3_stmt *statement = NULL;
         code = sqlite3_prepare_v2(worker->db, text, -1, &statement, &text);
+        if (code != SQLITE_OK)
+            code = sqlite3_extended_errcode(worker->db);
         if (code == SQLITE_OK && statement != NULL) {
             const bool gives_rows = sqlite3_column_count(statement) > 0;
             const size_t before = gives_rows ? start : worker->answer.size;
             worker->answer.size = before;
             code = run(worker, statement);
             answer->step_count = gives_rows ? 1 : answer->step_count;
+            answer->changed = (uint32_t)sqlite3_changes(worker->db);
             if (!gives_rows)
                 worker->answer.size = before;
         }
         (void)sqlite3_finalize(statement);
     }
-    return code > 0 ? sqlite3_extended_errcode(worker->db) : code;
+    return code;
+}
+
+/* ---- ANY ---- */
+
+/* A text that sets the time-out of locks replaces the handler, which then has to follow it. */
+static void follow_busy_timeout(struct rig_sqlite_worker *worker)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(worker->db, "PRAGMA busy_timeout", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        worker->busy_ms = (uint32_t)sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    (void)sqlite3_busy_handler(worker->db, wait_for_lock, worker);
+}
+
+/* The last statement that gives rows counts, else the last one. */
+static int run_any(struct rig_sqlite_worker *worker, struct rig_sqlite_answer *answer)
+{
+    const struct question *question = &worker->question;
+    const bool is_text = question->size > 0 && memchr(question->data, '\0', question->size) != NULL;
+    const bool sets_timeout = is_text && worker->db != NULL && strstr(question->data, "busy_timeout") != NULL;
+    if (worker->page != NULL)
+        atomic_store(&worker->page->attempts, 0);
+    if (sets_timeout)
+        (void)sqlite3_busy_timeout(worker->db, (int)worker->busy_ms);
+    worker->is_any = true;
+    const int code = run_script(worker, answer);
+    worker->is_any = false;
+    if (sets_timeout)
+        follow_busy_timeout(worker);
+    if (worker->page != NULL)
+        atomic_store(&worker->page->attempts, 0);
+    return code;
 }
 
 /* ---- life ---- */
@@ -352,6 +412,8 @@ static int run_question(struct rig_sqlite_worker *worker, uint32_t kind, struct 
         return run_steps(worker, answer);
     case RIG_SQLITE_SCRIPT:
         return run_script(worker, answer);
+    case RIG_SQLITE_ANY:
+        return run_any(worker, answer);
     default:
         return RIG_SQLITE_BAD_MESSAGE;
     }
@@ -374,7 +436,7 @@ const char *rig_sqlite_worker_answer(struct rig_sqlite_worker *worker, uint32_t 
         explain(worker, &answer, code);
     else if (kind == RIG_SQLITE_HELLO)
         (void)snprintf(answer.text, sizeof answer.text, "%s", sqlite3_libversion());
-    if (code != SQLITE_OK || (kind == RIG_SQLITE_STEPS && wants_rollback(worker)))
+    if ((code != SQLITE_OK && kind != RIG_SQLITE_ANY) || (kind == RIG_SQLITE_STEPS && wants_rollback(worker)))
         roll_back(worker);
     answer.ended = worker->db == NULL || sqlite3_get_autocommit(worker->db) != 0;
     head.size = (uint32_t)(worker->answer.size - sizeof head);
