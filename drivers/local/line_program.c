@@ -189,25 +189,19 @@ enum rig_line_end rig_line_receive(struct rig_line_program *process, const struc
             process->given = *size + 1;
             return RIG_LINE_DONE;
         }
-        int64_t left_ns;
-        const enum rig_line_end over = ask_patience(patience, &left_ns);
-        if (over != RIG_LINE_DONE)
-            return over;
         looked = answer->size;
         const size_t left = answer->limit - answer->size;
         const size_t most = left < READ_BYTES ? left : READ_BYTES;
         char *room = most == 0 ? NULL : rig_buf_reserve(answer, most);
         if (room == NULL)
             return RIG_LINE_TOO_LARGE;
-        const ssize_t got = read(process->from - 1, room, most);
-        if (got > 0) {
-            answer->size += (size_t)got;
-            continue;
-        }
-        if (got == 0 || (errno != EAGAIN && errno != EINTR))
-            return RIG_LINE_ENDED;
         const enum rig_line_end waited = await(process->from - 1, POLLIN, patience);
         if (waited != RIG_LINE_DONE)
             return waited;
+        const ssize_t got = read(process->from - 1, room, most);
+        if (got > 0)
+            answer->size += (size_t)got;
+        else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+            return RIG_LINE_ENDED;
     }
 }

@@ -7,7 +7,7 @@
  * Threads: one works; another one ends the process when rig is gone, also while a statement waits.
  */
 #include <errno.h>
-#include <jansson.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,9 +19,10 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/version.h"
+#include "drivers/odbc/odbc_request.h"
 #include "drivers/odbc/odbc_statement.h"
 
-enum { LINE_BYTES_MOST = 256 << 20, READ_BYTES = 65536, ARGUMENTS_MOST = 1024 };
+enum { LINE_BYTES_MOST = 256 << 20, READ_BYTES = 65536 };
 
 struct program {
     const char *connection; /* from the command line or the environment; NULL: the requests have it */
@@ -29,7 +30,10 @@ struct program {
     struct rig_buf in, out;
     size_t taken; /* bytes of `in` that are done with */
     bool is_open;
-    json_int_t session;
+    int64_t session;
+    /* The session's last request decides whether one with a condition (`if`) is performed. */
+    bool failed;
+    int64_t last_count; /* -1: it counts nothing */
     struct rig_odbc_connection link;
     struct rig_odbc_statements statements;
     struct rig_odbc_answer answer;
@@ -60,14 +64,14 @@ static _Noreturn void leave(struct program *program, const char *why)
 
 /* The next line without its end, valid until the next call. Writes the answers when there is none yet. The end of the
  * input ends the process: an open transaction is the server's to roll back. */
-static const char *next_line(struct program *program, size_t *size)
+static char *next_line(struct program *program, size_t *size)
 {
     struct rig_buf *const in = &program->in;
     size_t searched = program->taken;
     for (;;) {
-        const char *const end = in->size == searched ? NULL : memchr(in->data + searched, '\n', in->size - searched);
+        char *const end = in->size == searched ? NULL : memchr(in->data + searched, '\n', in->size - searched);
         if (end != NULL) {
-            const char *const line = in->data + program->taken;
+            char *const line = in->data + program->taken;
             *size = (size_t)(end - line);
             program->taken += *size + 1;
             return line;
@@ -104,7 +108,7 @@ static void *watch_input(void *unused)
 
 /* -- answers ------------------------------------------------------------------------------------------------------- */
 
-static void begin_answer(struct program *program, struct rig_json_writer *writer, json_int_t id)
+static void begin_answer(struct program *program, struct rig_json_writer *writer, int64_t id)
 {
     rig_json_init(writer, &program->out);
     rig_json_begin_object(writer, NULL);
@@ -124,10 +128,11 @@ static void end_answer(struct program *program, struct rig_json_writer *writer, 
         leave(program, "the answers have more than 1 GiB, or memory ran out");
 }
 
-static void answer_fault(struct program *program, json_int_t id, const struct rig_odbc_fault *fault, int64_t start,
+static void answer_fault(struct program *program, int64_t id, const struct rig_odbc_fault *fault, int64_t start,
                          int64_t end)
 {
     struct rig_json_writer writer;
+    program->failed = true;
     begin_answer(program, &writer, id);
     rig_json_begin_object(&writer, "error");
     rig_json_string(&writer, "state", fault->state);
@@ -138,7 +143,7 @@ static void answer_fault(struct program *program, json_int_t id, const struct ri
     end_answer(program, &writer, start, end);
 }
 
-static void answer_done(struct program *program, json_int_t id, const char *warning, int64_t start, int64_t end)
+static void answer_done(struct program *program, int64_t id, const char *warning, int64_t start, int64_t end)
 {
     struct rig_json_writer writer;
     begin_answer(program, &writer, id);
@@ -150,29 +155,27 @@ static void answer_done(struct program *program, json_int_t id, const char *warn
 
 /* -- requests ------------------------------------------------------------------------------------------------------ */
 
-static const char *text_or(const json_t *object, const char *name, const char *absent)
+static const char *or_of_environment(const char *given, const char *name)
 {
-    const char *const text = json_string_value(json_object_get(object, name));
-    return text == NULL ? absent : text;
+    return given == NULL ? getenv(name) : given;
 }
 
-static void do_open(struct program *program, json_int_t id, json_int_t session, const json_t *how)
+static void do_open(struct program *program, int64_t id, const struct rig_odbc_request *request)
 {
     struct rig_odbc_fault fault;
     const struct rig_odbc_target target = {
-        .connection = text_or(how, "connection", program->connection),
-        .user = text_or(how, "user", getenv("RIG_SQL_USER")),
-        .password = text_or(how, "password", getenv("RIG_SQL_PASSWORD")),
-        .isolation = text_or(how, "isolation", NULL),
-        .autocommit = json_is_true(json_object_get(how, "autocommit")),
+        .connection = request->connection == NULL ? program->connection : request->connection,
+        .user = or_of_environment(request->user, "RIG_SQL_USER"),
+        .password = or_of_environment(request->password, "RIG_SQL_PASSWORD"),
+        .isolation = request->isolation,
+        .autocommit = request->autocommit,
     };
     int64_t start = 0, end = 0;
     bool good = false;
     if (program->is_open)
-        (void)rig_odbc_refuse(&fault,
-                              "session %" JSON_INTEGER_FORMAT
-                              " is open: rig-odbc-client has one session at a time; start another process",
-                              program->session);
+        (void)rig_odbc_refuse(
+            &fault, "session %" PRId64 " is open: rig-odbc-client has one session at a time; start another process",
+            program->session);
     else if (target.connection == NULL)
         (void)rig_odbc_refuse(
             &fault, "there is no connection string: give one in the plan, as the argument, or in RIG_SQL_CONNECTION");
@@ -180,7 +183,7 @@ static void do_open(struct program *program, json_int_t id, json_int_t session, 
         start = rig_clock_now_ns();
         good = program->is_open = rig_odbc_open(&program->link, &target, &fault);
         end = rig_clock_now_ns();
-        program->session = session;
+        program->session = request->session;
     }
     if (!good) {
         answer_fault(program, id, &fault, start, end);
@@ -204,21 +207,21 @@ static bool read_integer(const char *text, SQLBIGINT *number)
 }
 
 /* The arguments' texts stay the request's. */
-static bool read_arguments(const json_t *request, struct rig_odbc_argument arguments[static ARGUMENTS_MOST],
-                           size_t *count, struct rig_odbc_fault *fault)
+static bool read_arguments(const struct rig_odbc_request *request,
+                           struct rig_odbc_argument arguments[static RIG_ODBC_ARGUMENTS_MOST],
+                           struct rig_odbc_fault *fault)
 {
-    const json_t *const list = json_object_get(request, "args");
-    const char *const types = text_or(request, "types", "");
-    *count = json_array_size(list);
-    if (!json_is_array(list) || strlen(types) != *count || *count > ARGUMENTS_MOST)
+    const char *const types = request->types == NULL ? "" : request->types;
+    const size_t count = request->argument_count;
+    if (strlen(types) != count || count > RIG_ODBC_ARGUMENTS_MOST || (count == 0 && !request->has_arguments))
         return rig_odbc_refuse(
             fault, "`args` is to be an array of at most %d texts or nulls, with a letter for each of them in `types`",
-            ARGUMENTS_MOST);
-    for (size_t i = 0; i < *count; i++) {
-        const json_t *const value = json_array_get(list, i);
-        arguments[i] = (struct rig_odbc_argument){
-            .text = json_string_value(value), .length = json_string_length(value), .is_integer = types[i] == 'i'};
-        if ((types[i] != 'i' && types[i] != 't') || (!json_is_string(value) && !json_is_null(value)))
+            RIG_ODBC_ARGUMENTS_MOST);
+    for (size_t i = 0; i < count; i++) {
+        const struct rig_odbc_text *const value = &request->arguments[i];
+        arguments[i] =
+            (struct rig_odbc_argument){.text = value->text, .length = value->length, .is_integer = types[i] == 'i'};
+        if ((types[i] != 'i' && types[i] != 't') || request->bad_argument == i + 1)
             return rig_odbc_refuse(fault, "argument %zu: a text or null is expected, of the type i or t", i + 1);
         if (arguments[i].is_integer && arguments[i].text != NULL &&
             !read_integer(arguments[i].text, &arguments[i].number))
@@ -227,18 +230,17 @@ static bool read_arguments(const json_t *request, struct rig_odbc_argument argum
     return true;
 }
 
-static void do_statement(struct program *program, json_int_t id, const json_t *request, const char *sql)
+static void do_statement(struct program *program, int64_t id, const struct rig_odbc_request *request)
 {
-    static struct rig_odbc_argument arguments[ARGUMENTS_MOST];
+    static struct rig_odbc_argument arguments[RIG_ODBC_ARGUMENTS_MOST];
     struct rig_odbc_fault fault;
-    const bool prepared = json_object_get(request, "args") != NULL;
-    size_t count = 0;
+    const bool prepared = request->has_arguments;
     int64_t start = 0, end = 0;
-    bool good = !prepared || read_arguments(request, arguments, &count, &fault);
+    bool good = !prepared || read_arguments(request, arguments, &fault);
     if (good) {
         start = rig_clock_now_ns();
-        good = rig_odbc_run(&program->statements, &program->link, sql, prepared ? arguments : NULL, count,
-                            &program->answer, &fault);
+        good = rig_odbc_run(&program->statements, &program->link, request->sql, prepared ? arguments : NULL,
+                            request->argument_count, &program->answer, &fault);
         end = rig_clock_now_ns();
     }
     if (!good) {
@@ -247,6 +249,7 @@ static void do_statement(struct program *program, json_int_t id, const json_t *r
     }
     struct rig_json_writer writer;
     begin_answer(program, &writer, id);
+    program->last_count = program->answer.has_rows ? -1 : program->answer.count;
     if (program->answer.has_rows)
         rig_json_plain(&writer, "rows", rig_buf_text(&program->answer.rows));
     else
@@ -254,7 +257,26 @@ static void do_statement(struct program *program, json_int_t id, const json_t *r
     end_answer(program, &writer, start, end);
 }
 
-static void do_end(struct program *program, json_int_t id, bool commit)
+/* A request with a condition belongs to a sequence, which an error ends: `ok` is performed unless there was one, `none` where the
+ * statement before also counted no row. */
+static bool is_wanted(struct program *program, const char *condition)
+{
+    if (condition == NULL) {
+        program->failed = false;
+        return true;
+    }
+    return !program->failed && (strcmp(condition, "ok") == 0 || program->last_count == 0);
+}
+
+static void skip(struct program *program, int64_t id)
+{
+    struct rig_json_writer writer;
+    begin_answer(program, &writer, id);
+    rig_json_bool(&writer, "skipped", true);
+    end_answer(program, &writer, 0, 0);
+}
+
+static void do_end(struct program *program, int64_t id, bool commit)
 {
     struct rig_odbc_fault fault;
     char warning[RIG_ODBC_TEXT_BYTES] = "";
@@ -276,7 +298,7 @@ static void do_end(struct program *program, json_int_t id, bool commit)
         answer_fault(program, id, &fault, start, end);
 }
 
-static void do_close(struct program *program, json_int_t id)
+static void do_close(struct program *program, int64_t id)
 {
     const int64_t start = rig_clock_now_ns();
     rig_odbc_forget_statements(&program->statements);
@@ -285,31 +307,32 @@ static void do_close(struct program *program, json_int_t id)
     answer_done(program, id, "", start, rig_clock_now_ns());
 }
 
-static void do_request(struct program *program, const json_t *request)
+static void do_request(struct program *program, const struct rig_odbc_request *request)
 {
-    struct rig_odbc_fault fault = {.code = 0}; /* without a text: the request was performed */
-    const json_int_t id = json_integer_value(json_object_get(request, "id"));
-    const json_t *const number = json_object_get(request, "session"), *const how = json_object_get(request, "open");
-    const json_int_t session = json_integer_value(number);
-    const char *const sql = text_or(request, "sql", NULL);
-    const bool commits = json_is_true(json_object_get(request, "commit"));
-    if (!json_is_integer(number) || session < 0)
+    struct rig_odbc_fault fault; /* without a text: the request was performed */
+    fault.text[0] = '\0';
+    const char *const condition = request->condition;
+    if (request->session < 0)
         (void)rig_odbc_refuse(&fault, "a request has a `session`, a number from 0");
-    else if (json_is_object(how))
-        do_open(program, id, session, how);
-    else if (!program->is_open || session != program->session) {
-        (void)rig_odbc_refuse(&fault, "session %" JSON_INTEGER_FORMAT " is not open", session);
+    else if (condition != NULL && strcmp(condition, "ok") != 0 && strcmp(condition, "none") != 0)
+        (void)rig_odbc_refuse(&fault, "`if` is ok or none");
+    else if (!is_wanted(program, condition))
+        skip(program, request->id);
+    else if (request->opens)
+        do_open(program, request->id, request);
+    else if (!program->is_open || request->session != program->session) {
+        (void)rig_odbc_refuse(&fault, "session %" PRId64 " is not open", request->session);
         fault.lost = true;
-    } else if (sql != NULL)
-        do_statement(program, id, request, sql);
-    else if (commits || json_is_true(json_object_get(request, "rollback")))
-        do_end(program, id, commits);
-    else if (json_is_true(json_object_get(request, "close")))
-        do_close(program, id);
+    } else if (request->sql != NULL)
+        do_statement(program, request->id, request);
+    else if (request->commit || request->rollback)
+        do_end(program, request->id, request->commit);
+    else if (request->close)
+        do_close(program, request->id);
     else
         (void)rig_odbc_refuse(&fault, "a request is one of open, sql, commit, rollback, close");
     if (fault.text[0] != '\0')
-        answer_fault(program, id, &fault, 0, 0);
+        answer_fault(program, request->id, &fault, 0, 0);
 }
 
 /* -- the process --------------------------------------------------------------------------------------------------- */
@@ -317,10 +340,10 @@ static void do_request(struct program *program, const json_t *request)
 static void greet(struct program *program)
 {
     size_t size = 0;
-    const char *const line = next_line(program, &size);
-    json_t *const hello = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
-    const bool known =
-        json_integer_value(json_object_get(hello, "rig")) == 1 && strcmp(text_or(hello, "role", ""), "sql") == 0;
+    static struct rig_odbc_request hello;
+    char *const line = next_line(program, &size);
+    const bool known = rig_odbc_request_parse(line, size, &hello) && hello.rig == 1 && hello.role != NULL &&
+                       strcmp(hello.role, "sql") == 0;
     struct rig_json_writer writer;
     rig_json_init(&writer, &program->out);
     rig_json_begin_object(&writer, NULL);
@@ -328,6 +351,7 @@ static void greet(struct program *program)
     (void)snprintf(version, sizeof version, "rig-odbc-client %s", rig_version());
     if (known) {
         rig_json_bool(&writer, "ready", true);
+        rig_json_bool(&writer, "sequences", true);
         rig_json_string(&writer, "version", version);
     } else {
         rig_json_string(
@@ -336,7 +360,6 @@ static void greet(struct program *program)
     }
     rig_json_end(&writer);
     rig_buf_add_char(&program->out, '\n');
-    json_decref(hello);
     if (!known)
         leave(program, "the first line is not rig's");
 }
@@ -375,13 +398,11 @@ int main(int argc, char **argv)
         leave(&program, "no thread can be started");
     greet(&program);
     for (;;) {
+        static struct rig_odbc_request request;
         size_t size = 0;
-        json_error_t problem;
-        const char *const line = next_line(&program, &size);
-        json_t *const request = json_loadb(line, size, JSON_REJECT_DUPLICATES, &problem);
-        if (request == NULL || !json_is_integer(json_object_get(request, "id")))
+        char *const line = next_line(&program, &size);
+        if (!rig_odbc_request_parse(line, size, &request) || request.id < 0)
             leave(&program, "a request line is no JSON object with an `id`");
-        do_request(&program, request);
-        json_decref(request);
+        do_request(&program, &request);
     }
 }

@@ -58,15 +58,16 @@ static struct rig_odbc_prepared *place_of(struct rig_odbc_statements *statements
     return oldest;
 }
 
-/* SQL_NULL_HSTMT with the fault. */
-static SQLHSTMT prepare(struct rig_odbc_statements *statements, const struct rig_odbc_connection *connection,
-                        const char *sql, struct rig_odbc_fault *fault)
+/* NULL with the fault. */
+static struct rig_odbc_prepared *prepare(struct rig_odbc_statements *statements,
+                                         const struct rig_odbc_connection *connection, const char *sql,
+                                         struct rig_odbc_fault *fault)
 {
     const uint64_t hash = hash_of(sql);
     struct rig_odbc_prepared *const place = place_of(statements, hash, sql);
     place->last_use = ++statements->use_count;
     if (place->text != NULL)
-        return place->handle;
+        return place;
     bool good = SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, connection->handle, &place->handle));
     if (!good)
         rig_odbc_diagnose(connection, SQL_HANDLE_DBC, connection->handle, fault);
@@ -76,10 +77,10 @@ static SQLHSTMT prepare(struct rig_odbc_statements *statements, const struct rig
         good = rig_odbc_refuse(fault, RIG_NO_MEMORY "a statement");
     if (!good) {
         forget(place);
-        return SQL_NULL_HSTMT;
+        return NULL;
     }
     place->hash = hash;
-    return place->handle;
+    return place;
 }
 
 static SQLHSTMT direct(struct rig_odbc_statements *statements, const struct rig_odbc_connection *connection,
@@ -96,9 +97,11 @@ static SQLHSTMT direct(struct rig_odbc_statements *statements, const struct rig_
 /* -- execution ----------------------------------------------------------------------------------------------------- */
 
 /* Columns of size 0 are refused, so that an empty text has the size 1. */
-static bool bind_arguments(SQLHSTMT handle, struct rig_odbc_argument *arguments, size_t count)
+static bool bind_arguments(struct rig_odbc_prepared *prepared, struct rig_odbc_argument *arguments, size_t count)
 {
-    bool good = true;
+    const SQLHSTMT handle = prepared->handle;
+    const bool was_bound = prepared->bound == arguments && prepared->bound_count == count;
+    bool good = true, integers = true;
     for (size_t i = 0; i < count && good; i++) {
         struct rig_odbc_argument *const argument = &arguments[i];
         const SQLUSMALLINT number = (SQLUSMALLINT)(i + 1);
@@ -106,16 +109,19 @@ static bool bind_arguments(SQLHSTMT handle, struct rig_odbc_argument *arguments,
                               : argument->is_integer ? 0
                                                      : (SQLLEN)argument->length;
         if (argument->is_integer)
-            good = SQL_SUCCEEDED(SQLBindParameter(handle, number, SQL_PARAM_INPUT, SQL_C_SBIGINT, SQL_BIGINT,
-                                                  BIGINT_DIGITS, 0, &argument->number, sizeof argument->number,
-                                                  &argument->indicator));
+            good = was_bound || SQL_SUCCEEDED(SQLBindParameter(handle, number, SQL_PARAM_INPUT, SQL_C_SBIGINT,
+                                                               SQL_BIGINT, BIGINT_DIGITS, 0, &argument->number,
+                                                               sizeof argument->number, &argument->indicator));
         else
             good = SQL_SUCCEEDED(SQLBindParameter(handle, number, SQL_PARAM_INPUT, SQL_C_CHAR,
                                                   argument->length > LONG_TEXT ? SQL_LONGVARCHAR : SQL_VARCHAR,
                                                   argument->length == 0 ? 1 : argument->length, 0,
                                                   (SQLPOINTER)(argument->text == NULL ? "" : argument->text),
                                                   (SQLLEN)argument->length, &argument->indicator));
+        integers = integers && argument->is_integer;
     }
+    prepared->bound = good && integers ? arguments : NULL;
+    prepared->bound_count = count;
     return good;
 }
 
@@ -204,11 +210,13 @@ bool rig_odbc_run(struct rig_odbc_statements *statements, const struct rig_odbc_
     rig_buf_clear(&answer->rows);
     answer->has_rows = false;
     answer->count = -1;
-    const SQLHSTMT handle =
-        arguments == NULL ? direct(statements, connection, fault) : prepare(statements, connection, sql, fault);
+    struct rig_odbc_prepared *const prepared = arguments == NULL ? NULL : prepare(statements, connection, sql, fault);
+    const SQLHSTMT handle = prepared != NULL    ? prepared->handle
+                            : arguments == NULL ? direct(statements, connection, fault)
+                                                : SQL_NULL_HSTMT;
     if (handle == SQL_NULL_HSTMT)
         return false;
-    if (!bind_arguments(handle, arguments, count))
+    if (prepared != NULL && !bind_arguments(prepared, arguments, count))
         return diagnose_statement(connection, handle, fault);
     const SQLRETURN executed = arguments == NULL ? SQLExecDirect(handle, (SQLCHAR *)sql, SQL_NTS) : SQLExecute(handle);
     bool good;

@@ -27,6 +27,8 @@ struct rig_odbc_statements {
         uint64_t hash;
         uint64_t last_use;
         SQLHSTMT handle;
+        const struct rig_odbc_argument *bound; /* its arguments, all integers, are bound here; NULL: not */
+        size_t bound_count;
     } kept[RIG_ODBC_PREPARED];
     uint64_t use_count;
     struct rig_buf cell; /* the cell that is being read */
@@ -43,7 +45,8 @@ void rig_odbc_forget_statements(struct rig_odbc_statements *statements);
 
 /*
  * Executes a text; with arguments (NULL: none, also no preparation) as a prepared statement. The first set of rows is the
- * answer, else the first count; further results are awaited, for their errors. False with the fault.
+ * answer, else the first count; further results are awaited, for their errors. False with the fault. Arguments that are integers
+ * stay bound: `arguments` of the next call with this text may be the same array.
  */
 bool rig_odbc_run(struct rig_odbc_statements *statements, const struct rig_odbc_connection *connection, const char *sql,
                   struct rig_odbc_argument *arguments, size_t count, struct rig_odbc_answer *answer,

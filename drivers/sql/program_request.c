@@ -47,18 +47,28 @@ static void note_times(struct rig_sql_program_connection *connection, const json
 {
     const int64_t start_ns = json_integer_value(json_object_get(answer, "start"));
     const int64_t end_ns = json_integer_value(json_object_get(answer, "end"));
+    if (json_is_true(json_object_get(answer, "skipped")))
+        return;
     if (connection->began_ns == 0)
         connection->began_ns = start_ns;
     connection->ended_ns = end_ns;
 }
 
-bool rig_sql_program_exchange(struct rig_sql_program_connection *connection, struct rig_json_writer *writer,
-                              struct rig_sql_program_request *request)
+bool rig_sql_program_send(struct rig_sql_program_connection *connection, struct rig_json_writer *writer,
+                          struct rig_sql_program_request *request)
+{
+    *request = (struct rig_sql_program_request){.answer = NULL};
+    const enum rig_line_end end = rig_sql_link_send(&connection->link, writer, &connection->patience, &request->sent);
+    if (end != RIG_LINE_DONE)
+        note_event(connection, end, request);
+    return end == RIG_LINE_DONE;
+}
+
+bool rig_sql_program_take(struct rig_sql_program_connection *connection, struct rig_sql_program_request *request)
 {
     json_t *answer = NULL;
-    *request = (struct rig_sql_program_request){.answer = NULL};
-    const enum rig_line_end end =
-        rig_sql_link_ask(&connection->link, writer, &connection->patience, &request->sent, &answer);
+    *request = (struct rig_sql_program_request){.sent = true};
+    const enum rig_line_end end = rig_sql_link_take(&connection->link, &connection->patience, &answer);
     if (end != RIG_LINE_DONE) {
         note_event(connection, end, request);
         return false;
@@ -72,6 +82,12 @@ bool rig_sql_program_exchange(struct rig_sql_program_connection *connection, str
     note_error(connection, answer, error, request);
     json_decref(answer);
     return false;
+}
+
+bool rig_sql_program_exchange(struct rig_sql_program_connection *connection, struct rig_json_writer *writer,
+                              struct rig_sql_program_request *request)
+{
+    return rig_sql_program_send(connection, writer, request) && rig_sql_program_take(connection, request);
 }
 
 /* ---- scripts ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/json_write.h"
 #include "drivers/sql/sql_ops.h"
 
 enum { NAME_BYTES = 96, LAST_OF_RUN = 8 };
@@ -83,9 +84,14 @@ static enum rig_rc add_name(const struct rig_sql_program_schema *schema, const c
 
 static enum rig_rc keep(struct rig_buf *sql, struct rig_sql_said *said, struct rig_err *err)
 {
+    struct rig_buf quoted;
+    rig_buf_init(&quoted, 0);
+    rig_json_quote(&quoted, rig_buf_text(sql), sql->size);
     said->text = sql->failed ? NULL : strdup(rig_buf_text(sql));
+    said->quoted = quoted.failed ? NULL : strdup(rig_buf_text(&quoted));
+    rig_buf_done(&quoted);
     rig_buf_done(sql);
-    return said->text == NULL ? rig_no_memory(err, "the statements of the workload") : RIG_OK;
+    return said->text == NULL || said->quoted == NULL ? rig_no_memory(err, "the statements of the workload") : RIG_OK;
 }
 
 static enum rig_rc compile(const struct rig_sql_program_schema *schema, const char *table, const char *template,
@@ -200,14 +206,19 @@ enum rig_rc rig_sql_program_schema_init(struct rig_sql_program_schema *schema,
     return env->rows != NULL ? compile_rows(schema, err) : compile_tables(schema, err);
 }
 
+static void free_statements(struct rig_sql_said *said, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        free(said[i].text);
+        free(said[i].quoted);
+    }
+    free(said);
+}
+
 void rig_sql_program_schema_done(struct rig_sql_program_schema *schema)
 {
-    for (uint32_t i = 0; i < schema->said_count; i++)
-        free(schema->said[i].text);
-    for (uint32_t i = 0; i < schema->row_count; i++)
-        free(schema->of_rows[i].text);
-    free(schema->said);
-    free(schema->of_rows);
+    free_statements(schema->said, schema->said_count);
+    free_statements(schema->of_rows, schema->row_count);
     *schema = (struct rig_sql_program_schema){.dialect = NULL};
 }
 

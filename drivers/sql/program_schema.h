@@ -40,6 +40,7 @@ enum { RIG_SQL_SAID_MOST = 8 };
 /* A statement with its values in the order of the `?`. */
 struct rig_sql_said {
     char *text;                     /* owned */
+    char *quoted;                   /* the same as a JSON string; owned */
     uint8_t values[RIG_ROW_VALUES]; /* enum rig_sql_said_value; of a program's statement: 0, 1, ... */
     char types[RIG_ROW_VALUES + 1];
     uint32_t value_count;

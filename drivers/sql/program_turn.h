@@ -34,11 +34,18 @@ struct rig_sql_program_request {
 struct rig_sql_program_turn {
     struct rig_sql_turn sql; /* first */
     bool begun;              /* a statement was sent, so that the transaction may be open */
+    bool ahead;              /* all operations were sent with the begin: their answers remain to be taken */
+    int64_t sent_ns;         /* ahead: when */
 };
 
 struct rig_sql_program_run *rig_sql_program_run_of(const struct rig_sql_run *run);
 
-/* Ends the request's object, sends it and takes the answer; within the connection's patience. */
+/* Ends the request's object and sends it, or all of a sequence; within the connection's patience. */
+bool rig_sql_program_send(struct rig_sql_program_connection *connection, struct rig_json_writer *writer,
+                          struct rig_sql_program_request *request);
+/* Takes the next answer. */
+bool rig_sql_program_take(struct rig_sql_program_connection *connection, struct rig_sql_program_request *request);
+/* Both. */
 bool rig_sql_program_exchange(struct rig_sql_program_connection *connection, struct rig_json_writer *writer,
                               struct rig_sql_program_request *request);
 /* Runs statements of the run's own, each ended by a semicolon or by the end of the text, and keeps what they changed. `tell`

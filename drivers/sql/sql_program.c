@@ -23,7 +23,8 @@ struct rig_sql_program {
     uint32_t links;
     uint32_t sessions; /* that it has had */
     int64_t requests;
-    bool reading; /* a session reads for all */
+    bool sequences; /* it knows `if` */
+    bool reading;   /* a session reads for all */
     bool ended;
     enum rig_line_end end; /* how */
     char end_text[160];
@@ -95,6 +96,7 @@ static enum rig_rc greet(const struct rig_sql_programs *programs, struct rig_sql
     else if (!json_is_true(json_object_get(root, "ready")))
         rc = rig_fail(err, RIG_E_CLUSTER, "%s: its first line is `%.*s` instead of {\"ready\": true}",
                       programs->arguments[0], (int)(size < 80 ? size : 80), line);
+    program->sequences = json_is_true(json_object_get(root, "sequences"));
     json_decref(root);
     return rc;
 }
@@ -158,7 +160,7 @@ static struct rig_sql_program *join_shared(struct rig_sql_programs *programs, co
 enum rig_rc rig_sql_link_open(struct rig_sql_link *link, struct rig_sql_programs *programs,
                               const struct rig_line_patience *patience, struct rig_err *err)
 {
-    *link = (struct rig_sql_link){.programs = programs};
+    *link = (struct rig_sql_link){.programs = programs, .awaited = 1};
     rig_buf_init(&link->line, 0);
     const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0)
@@ -200,14 +202,16 @@ static void note_end(struct rig_sql_program *program, enum rig_line_end end, con
         awaken(other);
 }
 
-/* Hands an answer to its session. Holds the lock. False: it is no answer to any request. */
-static bool hand_over(const struct rig_sql_program *program, json_t *answer)
+/* Hands an answer to its session, which need not be awoken where it is the `reader`. Holds the lock. False: it is no answer to any
+ * request. */
+static bool hand_over(const struct rig_sql_program *program, const struct rig_sql_link *reader, json_t *answer)
 {
     const json_t *id = json_object_get(answer, "id");
     for (struct rig_sql_link *link = program->waiting; json_is_integer(id) && link != NULL; link = link->next) {
-        if (link->request == json_integer_value(id) && link->answer == NULL) {
+        if (link->awaited == json_integer_value(id) && link->answer == NULL) {
             link->answer = answer;
-            awaken(link);
+            if (link != reader)
+                awaken(link);
             return true;
         }
     }
@@ -215,8 +219,9 @@ static bool hand_over(const struct rig_sql_program *program, json_t *answer)
 }
 
 /* Reads one line for all. Holds the lock, and lets go of it meanwhile. */
-static enum rig_line_end read_for_all(struct rig_sql_program *program, const struct rig_line_patience *patience)
+static enum rig_line_end read_for_all(const struct rig_sql_link *reader, const struct rig_line_patience *patience)
 {
+    struct rig_sql_program *program = reader->program;
     const char *line = NULL;
     size_t size = 0;
     char text[sizeof program->end_text] = "its line is longer than `max-answer`";
@@ -232,7 +237,7 @@ static enum rig_line_end read_for_all(struct rig_sql_program *program, const str
         rig_line_program_tell_end(&program->line, text, sizeof text);
     (void)pthread_mutex_lock(&program->lock);
     program->reading = false;
-    if (end == RIG_LINE_DONE && (answer == NULL || !hand_over(program, answer))) {
+    if (end == RIG_LINE_DONE && (answer == NULL || !hand_over(program, reader, answer))) {
         if (answer != NULL)
             (void)snprintf(text, sizeof text, "its line answers no request: `%.*s`", (int)(size < 80 ? size : 80),
                            line);
@@ -268,55 +273,72 @@ static void forget_awakening(const struct rig_sql_link *link)
     (void)!read(link->awake_plus_one - 1, &count, sizeof count);
 }
 
+/* Both hold the lock. */
+static void join_waiting(struct rig_sql_program *program, struct rig_sql_link *link)
+{
+    link->next = program->waiting;
+    program->waiting = link;
+    link->waits = true;
+}
+
 static void leave_waiting(struct rig_sql_program *program, struct rig_sql_link *link)
 {
     struct rig_sql_link **at = &program->waiting;
     while (*at != link)
         at = &(*at)->next;
     *at = link->next;
+    link->waits = false;
     if (program->waiting != NULL && !program->reading)
         awaken(program->waiting);
 }
 
-static enum rig_line_end await_answer(struct rig_sql_link *link, const struct rig_line_patience *patience)
+bool rig_sql_link_takes_sequences(const struct rig_sql_link *link)
 {
-    struct rig_sql_program *program = link->program;
-    enum rig_line_end end = RIG_LINE_DONE;
-    (void)pthread_mutex_lock(&program->lock);
-    while (end == RIG_LINE_DONE && link->answer == NULL) {
-        if (program->ended) {
-            end = program->end;
-        } else if (!program->reading) {
-            end = read_for_all(program, patience);
-        } else {
-            (void)pthread_mutex_unlock(&program->lock);
-            end = sleep_until_awake(link, patience);
-            forget_awakening(link);
-            (void)pthread_mutex_lock(&program->lock);
-        }
-    }
-    if (link->answer != NULL)
-        end = RIG_LINE_DONE;
-    leave_waiting(program, link);
-    (void)pthread_mutex_unlock(&program->lock);
-    return end;
+    return !link->programs->shared && link->program->sequences;
 }
 
-void rig_sql_link_begin(struct rig_sql_link *link, struct rig_json_writer *writer)
+bool rig_sql_link_is_answered(const struct rig_sql_link *link)
+{
+    return link->awaited > link->request;
+}
+
+static void begin_request(struct rig_sql_link *link, struct rig_json_writer *writer)
 {
     struct rig_sql_program *program = link->program;
     (void)pthread_mutex_lock(&program->lock);
     link->request = ++program->requests;
     (void)pthread_mutex_unlock(&program->lock);
-    rig_buf_clear(&link->line);
     rig_json_init(writer, &link->line);
     rig_json_begin_object(writer, NULL);
     rig_json_int(writer, "id", link->request);
     rig_json_int(writer, "session", link->session);
 }
 
-enum rig_line_end rig_sql_link_ask(struct rig_sql_link *link, struct rig_json_writer *writer,
-                                   const struct rig_line_patience *patience, bool *sent, json_t **answer)
+void rig_sql_link_begin(struct rig_sql_link *link, struct rig_json_writer *writer)
+{
+    rig_buf_clear(&link->line);
+    begin_request(link, writer);
+    link->awaited = link->request;
+}
+
+void rig_sql_link_follow(struct rig_sql_link *link, struct rig_json_writer *writer, const char *condition)
+{
+    RIG_REQUIRE(rig_sql_link_takes_sequences(link));
+    rig_json_end(writer);
+    rig_buf_add_char(&link->line, '\n');
+    begin_request(link, writer);
+    rig_json_string(writer, "if", condition);
+}
+
+/* No request leaves: there is no answer to wait for. */
+static enum rig_line_end drop_requests(struct rig_sql_link *link, enum rig_line_end end)
+{
+    link->awaited = link->request + 1;
+    return end;
+}
+
+enum rig_line_end rig_sql_link_send(struct rig_sql_link *link, struct rig_json_writer *writer,
+                                    const struct rig_line_patience *patience, bool *sent)
 {
     struct rig_sql_program *program = link->program;
     size_t left_bytes = 0;
@@ -324,32 +346,56 @@ enum rig_line_end rig_sql_link_ask(struct rig_sql_link *link, struct rig_json_wr
     rig_buf_add_char(&link->line, '\n');
     *sent = false;
     if (link->line.failed)
-        return RIG_LINE_TOO_LARGE;
+        return drop_requests(link, RIG_LINE_TOO_LARGE);
     if (patience->wake != NULL && rig_wake_is_raised(patience->wake))
-        return RIG_LINE_INTERRUPTED; /* nothing was asked, so that the program can go on */
+        return drop_requests(link, RIG_LINE_INTERRUPTED); /* nothing was asked, so that the program can go on */
     (void)pthread_mutex_lock(&program->lock);
-    link->next = program->waiting;
-    program->waiting = link;
+    join_waiting(program, link);
     link->answer = NULL;
     (void)pthread_mutex_unlock(&program->lock);
     (void)pthread_mutex_lock(&program->sending);
     const enum rig_line_end put = rig_line_send(&program->line, &link->line, patience, &left_bytes);
     (void)pthread_mutex_unlock(&program->sending);
     *sent = left_bytes > 0;
-    link->unanswered = *sent;
+    if (put == RIG_LINE_DONE)
+        return put;
     (void)pthread_mutex_lock(&program->lock);
     if (put == RIG_LINE_ENDED && !program->reading)
         note_end(program, put, "it closed its input");
-    if (put != RIG_LINE_DONE)
-        leave_waiting(program, link);
+    leave_waiting(program, link);
     (void)pthread_mutex_unlock(&program->lock);
-    if (put != RIG_LINE_DONE)
-        return put;
-    const enum rig_line_end end = await_answer(link, patience);
-    link->unanswered = link->answer == NULL;
+    return *sent ? put : drop_requests(link, put);
+}
+
+enum rig_line_end rig_sql_link_take(struct rig_sql_link *link, const struct rig_line_patience *patience,
+                                    json_t **answer)
+{
+    struct rig_sql_program *program = link->program;
+    enum rig_line_end end = RIG_LINE_DONE;
+    RIG_REQUIRE(!rig_sql_link_is_answered(link));
+    (void)pthread_mutex_lock(&program->lock);
+    if (!link->waits)
+        join_waiting(program, link);
+    while (end == RIG_LINE_DONE && link->answer == NULL) {
+        if (program->ended) {
+            end = program->end;
+        } else if (!program->reading) {
+            end = read_for_all(link, patience);
+        } else {
+            (void)pthread_mutex_unlock(&program->lock);
+            end = sleep_until_awake(link, patience);
+            forget_awakening(link);
+            (void)pthread_mutex_lock(&program->lock);
+        }
+    }
+    leave_waiting(program, link);
     *answer = link->answer;
     link->answer = NULL;
-    return end;
+    (void)pthread_mutex_unlock(&program->lock);
+    if (*answer == NULL)
+        return end;
+    link->awaited++;
+    return RIG_LINE_DONE;
 }
 
 void rig_sql_link_tell_end(const struct rig_sql_link *link, char *text, size_t size)
@@ -370,11 +416,12 @@ static bool say_goodbye(struct rig_sql_link *link, int64_t grace_ns)
     struct rig_json_writer writer;
     json_t *answer = NULL;
     bool sent = false;
-    if (link->unanswered || grace_ns <= 0 || has_ended(link->program))
+    if (!rig_sql_link_is_answered(link) || grace_ns <= 0 || has_ended(link->program))
         return false;
     rig_sql_link_begin(link, &writer);
     rig_json_bool(&writer, "close", true);
-    const bool closed = rig_sql_link_ask(link, &writer, &patience, &sent, &answer) == RIG_LINE_DONE;
+    const bool closed = rig_sql_link_send(link, &writer, &patience, &sent) == RIG_LINE_DONE &&
+                        rig_sql_link_take(link, &patience, &answer) == RIG_LINE_DONE;
     json_decref(answer);
     return closed;
 }

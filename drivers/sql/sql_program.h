@@ -44,8 +44,9 @@ struct rig_sql_link {
     struct rig_sql_link *next; /* of those that wait in the program */
     uint32_t session;
     int64_t request; /* the number of the last one */
+    int64_t awaited; /* of the one that is answered next: above `request` when all are */
+    bool waits;      /* it is among those that wait in the program */
     int awake_plus_one; /* a descriptor that is readable when the answer is there, or when it is this session's turn to read */
-    bool unanswered;     /* the last request is */
     json_t *answer;      /* handed over by another session */
     struct rig_buf line; /* of the request */
 };
@@ -57,12 +58,23 @@ enum rig_rc rig_sql_link_open(struct rig_sql_link *link, struct rig_sql_programs
 /* A session without an open request is closed in its program within `grace_ns`; else the program is ended. */
 void rig_sql_link_close(struct rig_sql_link *link, int64_t grace_ns);
 
-/* Begins a request as an object that the caller completes, without its end. */
+/* Whether rig_sql_link_follow() may be used: the program skips the requests of a sequence that come after an error, and has one
+ * session. */
+bool rig_sql_link_takes_sequences(const struct rig_sql_link *link);
+/* Begins a request as an object that the caller completes, without its end. All requests before were answered. */
 void rig_sql_link_begin(struct rig_sql_link *link, struct rig_json_writer *writer);
-/* Ends the object and sends it. `*sent`: a part of it may have left. RIG_LINE_TOO_LARGE also where memory runs out, and where
- * the program writes what is no answer. `*answer` is an object; release it with json_decref(). */
-enum rig_line_end rig_sql_link_ask(struct rig_sql_link *link, struct rig_json_writer *writer,
-                                   const struct rig_line_patience *patience, bool *sent, json_t **answer);
+/* Ends the object, and begins the next one of a sequence, which is sent as a whole: the program performs it `condition` "ok"
+ * unless a request of the sequence failed, "none" where the one before also counted no row. */
+void rig_sql_link_follow(struct rig_sql_link *link, struct rig_json_writer *writer, const char *condition);
+/* Ends the object and sends all. `*sent`: a part may have left. RIG_LINE_TOO_LARGE also where memory runs out. */
+enum rig_line_end rig_sql_link_send(struct rig_sql_link *link, struct rig_json_writer *writer,
+                                    const struct rig_line_patience *patience, bool *sent);
+/* Whether every request that was sent has its answer. */
+bool rig_sql_link_is_answered(const struct rig_sql_link *link);
+/* Takes the next answer, an object; release it with json_decref(). RIG_LINE_TOO_LARGE also where the program writes what is no
+ * answer. */
+enum rig_line_end rig_sql_link_take(struct rig_sql_link *link, const struct rig_line_patience *patience,
+                                    json_t **answer);
 /* After RIG_LINE_ENDED or RIG_LINE_TOO_LARGE: the reason, for a person. */
 void rig_sql_link_tell_end(const struct rig_sql_link *link, char *text, size_t size);
 

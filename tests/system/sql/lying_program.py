@@ -2,7 +2,7 @@
 """A program on rig's protocol for SQL sessions, over a store of its own in memory, that misbehaves as its first argument says.
 
 It understands the statements of the dialect `generic` and of rig's checks, and runs one transaction at a time. The second argument is a file that
-gets the kind of each request; beside it is what was committed.
+gets the kind of each request; beside it is what was committed. With a third argument, `sequences`, it takes sequences of requests.
 """
 
 import json
@@ -12,6 +12,7 @@ import re
 import sys
 
 fault, log = sys.argv[1], open(sys.argv[2], "a", buffering=1)
+sequences = sys.argv[3:] == ["sequences"]
 kept = pathlib.Path(sys.argv[2] + ".tables")  # what was committed, for the next process
 tables, saved = json.loads(kept.read_text()) if kept.exists() else {}, None
 commits = 0
@@ -59,6 +60,8 @@ def run(sql, values):
     if match := re.match(r"SELECT (\w+) FROM \w+ WHERE k = \?", sql):
         row = table.get(str(values[0]))
         cell = None if row is None else row.get(match[1])
+        if fault == "malformed" and commits > 12:
+            cell = "seven"
         return {"rows": [] if row is None else [[None if cell is None else str(cell)]]}
     if sql.startswith("UPDATE"):
         row = table.get(str(values[-1]))
@@ -111,14 +114,22 @@ def perform(request):
 
 
 json.loads(sys.stdin.readline())
-print(json.dumps({"ready": True}), flush=True)
+print(json.dumps({"ready": True, "sequences": sequences}), flush=True)
+failed, count = False, None
 for line in sys.stdin:
     request = json.loads(line)
+    condition = request.get("if")
+    failed = failed and condition is not None
     try:
-        answer = perform(request)
+        if failed or (condition == "none" and count != 0):
+            log.write("skipped\n")
+            answer = {"skipped": True}
+        else:
+            answer = perform(request)
+            count = answer.get("count")
     except Refused as refused:
         log.write("error\n")
-        answer = {"error": refused.error, "alive": True}
+        failed, answer = True, {"error": refused.error, "alive": True}
     answer["id"] = request["id"] + (10000 if fault == "ids" and commits > 20 else 0)
     if fault == "json" and commits > 20:
         print("not JSON", flush=True)

@@ -23,7 +23,7 @@ OBJECTS = ("cas-register", "mutex", "queue", "stack", "append-register")
 
 class DialectTest(rig_command.RigTest):
     def run_load(self, kind, database, levels=(), clients=3, transactions=60, more=None, expected=0):
-        plan = {"name": kind, "workload": {"type": kind, "transactions": transactions, **(more or {})}, "clients": {"count": clients},
+        plan = {"name": kind, "seed": 7, "workload": {"type": kind, "transactions": transactions, **(more or {})}, "clients": {"count": clients},
                 "database": database, "check": {"levels": list(levels), "minimum": {"acknowledged": 20, "load": "10%", "answering": "10%"}}}  # fmt: skip
         if not levels:
             del plan["check"]["levels"]
@@ -131,9 +131,10 @@ class Lies(DialectTest):
         super().setUp()
         self.log = self.folder / "requests"
 
-    def database(self, fault, **more):
+    def database(self, fault, sequences=False, **more):
         program = SOURCE / "tests" / "system" / "sql" / "lying_program.py"
-        return {"driver": "sql", "dialect": "generic", "command": [sys.executable, str(program), fault, str(self.log)], "connection": "secret", "processes": "one", **more}
+        command = [sys.executable, str(program), fault, str(self.log), *(["sequences"] if sequences else [])]
+        return {"driver": "sql", "dialect": "generic", "command": command, "connection": "secret", "processes": "each" if sequences else "one", **more}
 
     def lie(self, fault, expected=(0, 2), kind="rw-register", **more):
         return self.run_load(kind, self.database(fault, **more), clients=1, transactions=60, expected=expected)
@@ -179,6 +180,37 @@ class Lies(DialectTest):
         requests = self.log.read_text().split()
         after = [requests[i + 1] for i in range(len(requests) - 1) if requests[i] == "error"]
         self.assertEqual(set(after), {"rollback"})
+
+    def test_an_error_in_a_sequence_ends_it(self):
+        """Operations that were sent ahead: those after the error are skipped, and there is no COMMIT."""
+        for fault in ("errors", "malformed", "uncounted"):
+            with self.subTest(fault=fault):
+                self.log.unlink(missing_ok=True)
+                _, results = self.lie(fault, sequences=True, expected=(0, 2))
+                self.assertGreater(results["history"]["fail"], 0)
+                self.assertEqual(results["history"]["info"], 0)
+                requests = self.log.read_text().split()
+                self.assertIn("skipped", requests)
+                after = [requests[i + 1] for i in range(len(requests) - 1) if requests[i] == "error"]
+                self.assertLessEqual(set(after), {"rollback", "skipped"})
+                for i, request in enumerate(requests):
+                    if request == "error":
+                        self.assertEqual(next(word for word in requests[i + 1:] if word != "skipped"), "rollback")
+
+    def test_sequences_give_the_answers_of_single_requests(self):
+        """One client, so that the same seed gives the same history."""
+        told = []
+        for sequences in (False, True):
+            self.log.unlink(missing_ok=True)
+            pathlib.Path(f"{self.log}.tables").unlink(missing_ok=True)
+            _, results = self.lie("nothing", sequences=sequences, expected=0, kind="list-append")
+            record = max(self.folder.glob("run-*/history.rig"), key=lambda path: path.stat().st_mtime_ns)
+            self.status(0, self.rig("convert", record, f"{sequences}.jsonl"))
+            lines = map(json.loads, (self.folder / f"{sequences}.jsonl").read_text().splitlines())
+            told.append([(line["type"], line["value"]) for line in lines])
+            self.assertEqual(results["history"]["fail"] + results["history"]["info"], 0)
+        self.assertGreater(len(told[0]), 100)
+        self.assertEqual(told[0], told[1])
 
     def test_a_program_that_counts_nothing_is_told(self):
         finished, _ = self.lie("uncounted")

@@ -90,6 +90,22 @@ class Sqlite(OdbcCases, rig_command.RigTest):
         numbers = [session.send(sql=f"SELECT {i}") for i in range(200)]
         self.assertEqual([session.program.answer(number)["rows"] for number in numbers], [[[str(i)]] for i in range(200)])
 
+    def test_a_sequence_ends_with_an_error(self):
+        session = self.session()
+        self.done(session, "CREATE TABLE t (k bigint PRIMARY KEY, v bigint)")
+        self.assertIs(session.program.welcome["sequences"], True)
+        update, insert = "UPDATE t SET v = ? WHERE k = ?", "INSERT INTO t (v, k) VALUES (?, ?)"
+        given = {"types": "ii", "args": ["7", "1"]}
+        requests = [{"sql": update, **given}, {"if": "none", "sql": insert, **given}, {"if": "ok", "sql": update, **given},
+                    {"if": "none", "sql": insert, **given}, {"if": "ok", "sql": "SELECT v FROM t"}, {"if": "ok", "sql": insert, **given},
+                    {"if": "ok", "sql": "DELETE FROM t"}, {"if": "none", "sql": "DELETE FROM t"}, {"sql": "SELECT count(*) FROM t"}]  # fmt: skip
+        numbers = [session.send(**request) for request in requests]
+        answers = [session.program.answer(number) for number in numbers]
+        told = [next((name, answer[name]) if name != "error" else (name, None) for name in ("count", "rows", "skipped", "error") if name in answer) for answer in answers]
+        self.assertEqual(told, [("count", 0), ("count", 1), ("count", 1), ("skipped", True), ("rows", [["7"]]), ("error", None),
+                                ("skipped", True), ("skipped", True), ("rows", [["1"]])])  # fmt: skip
+        self.assertIn("`if` is ok or none", session.ask(**{"if": "maybe"}, sql="SELECT 1")["error"]["text"])
+
     def test_connections_that_are_wrong(self):
         program = self.launch()
         self.addCleanup(program.close)
