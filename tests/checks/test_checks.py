@@ -44,7 +44,7 @@ def run(check, tree, *options):
             with open(os.path.join(root, path), "w", encoding="utf-8") as file:
                 file.write(text)
         answer = subprocess.run(
-            [sys.executable, os.path.join(SCRIPTS, check), "--root", root, *options], capture_output=True, text=True, timeout=60
+            [sys.executable, os.path.join(SCRIPTS, check), "--root", root, *options], capture_output=True, text=True, timeout=300
         )
         return answer.returncode, answer.stdout + answer.stderr
 

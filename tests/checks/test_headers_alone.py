@@ -14,7 +14,7 @@ def compile_alone(compiler, header):
     text = f'#include "{header}"\n#include "{header}"\n'
     command = [compiler, "-std=c11", "-D_GNU_SOURCE", "-I", root, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
                "-Wno-unused-function", "-fsyntax-only", "-x", "c", "-"]  # fmt: skip
-    answer = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+    answer = subprocess.run(command, input=text, capture_output=True, text=True, timeout=300)
     return header, answer.returncode, answer.stderr
 
 

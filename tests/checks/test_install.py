@@ -15,7 +15,7 @@ CMAKE = sys.argv.pop(1)
 
 
 def call(*command, **options):
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
     if answer.returncode != 0:
         raise AssertionError(f"{command}: status {answer.returncode}\n{answer.stdout}{answer.stderr}")
     return answer.stdout

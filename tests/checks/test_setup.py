@@ -97,7 +97,7 @@ class Setup(unittest.TestCase):
                  "RIG_SETUP_ROOT": os.path.join(self.folder, "root"), "RIG_SETUP_POLICY": os.path.join(self.folder, "policy-rc.d")},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             stdin=subprocess.DEVNULL,
         )
         log = os.path.join(self.folder, "log")

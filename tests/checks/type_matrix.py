@@ -13,7 +13,7 @@ DELIBERATELY_WRONG = "etcd-blind-append"
 
 
 def listed(what):
-    done = subprocess.run([RIG, "list", what, "--format", "json"], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([RIG, "list", what, "--format", "json"], capture_output=True, text=True, timeout=300, check=True)
     return json.loads(done.stdout)[what]
 
 
@@ -33,7 +33,7 @@ def dialect_claims(dialect):
         for size in (", operations: {min: 1, max: 1}", ""):
             plan = (f"name: p\nworkload: {{type: {row['name']}, transactions: 1{size}}}\n"
                     f"database: {{driver: http, dialect: {dialect}, endpoints: ['http://127.0.0.1:1']}}\n")
-            done = subprocess.run([RIG, "plan", "-"], input=plan, capture_output=True, text=True, timeout=60)
+            done = subprocess.run([RIG, "plan", "-"], input=plan, capture_output=True, text=True, timeout=300)
             if done.returncode == 0:
                 types.append(row["name"])
                 break

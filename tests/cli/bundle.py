@@ -33,7 +33,7 @@ class Bundle(unittest.TestCase):
         self.tmp.mkdir()
 
     def rig(self, *words, env=None):
-        return subprocess.run([RIG, *map(str, words)], cwd=self.folder, capture_output=True, text=True, timeout=100,
+        return subprocess.run([RIG, *map(str, words)], cwd=self.folder, capture_output=True, text=True, timeout=300,
                               env={**os.environ, "TMPDIR": str(self.tmp), **(env or {})}, check=False)
 
     def run_plan(self, bug="long-fork", status=1, env=None, more=""):

@@ -22,7 +22,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 
 def rig(*words):
-    return subprocess.run([RIG, *words], capture_output=True, text=True, timeout=60, check=True).stdout
+    return subprocess.run([RIG, *words], capture_output=True, text=True, timeout=300, check=True).stdout
 
 
 def commands():
@@ -63,12 +63,12 @@ class Completion(unittest.TestCase):
             if shutil.which(shell) is None:
                 print(f"{shell} is not installed: its script was not tried")
                 continue
-            done = subprocess.run([shell, "-n", path], capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run([shell, "-n", path], capture_output=True, text=True, timeout=300, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
 
     def bash(self, *words):
         done = subprocess.run(["bash", "-c", BASH, "bash", self.scripts["bash"], *words], capture_output=True, text=True,
-                              timeout=60, check=True, cwd=self.folder.name)  # fmt: skip
+                              timeout=300, check=True, cwd=self.folder.name)  # fmt: skip
         return done.stdout.split()
 
     def test_bash_completes(self):
@@ -84,12 +84,12 @@ class Completion(unittest.TestCase):
             self.skipTest("fish is not installed")
         for line, expected in (("rig ch", "check"), ("rig check --format js", "json"), ("rig run --no-p", "--no-progress")):
             done = subprocess.run(["fish", "-c", f"source {self.scripts['fish']}; complete -C '{line}'"],
-                                  capture_output=True, text=True, timeout=60, check=True,
+                                  capture_output=True, text=True, timeout=300, check=True,
                                   env=dict(os.environ, HOME=self.folder.name))  # fmt: skip
             self.assertEqual([row.split("\t")[0] for row in done.stdout.splitlines()], [expected], line)
 
     def test_an_unknown_shell_is_refused(self):
-        done = subprocess.run([RIG, "completion", "tcsh"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([RIG, "completion", "tcsh"], capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual((done.returncode, done.stdout), (64, ""))
         self.assertIn("unknown shell `tcsh`; expected bash, zsh or fish", done.stderr)
 

@@ -19,7 +19,7 @@ SHARED_OPTIONS = {"help"}  # described once, for all commands
 
 
 def help_of(*command):
-    done = subprocess.run([RIG, *command, "--help"], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([RIG, *command, "--help"], capture_output=True, text=True, timeout=300, check=True)
     return done.stdout
 
 
@@ -40,7 +40,7 @@ def rendered(page, problems):
     with tempfile.NamedTemporaryFile("w", suffix=".1") as file:
         file.write(page)
         file.flush()
-        done = subprocess.run(["man", "--warnings", "-l", file.name], capture_output=True, text=True, timeout=60,
+        done = subprocess.run(["man", "--warnings", "-l", file.name], capture_output=True, text=True, timeout=300,
                               env={**os.environ, "MANWIDTH": "78", "LANG": "C.UTF-8", "MAN_KEEP_FORMATTING": ""})
     if done.returncode != 0 or done.stderr:
         problems.append(f"{page.splitlines()[0]}: {done.stderr}")
@@ -48,7 +48,7 @@ def rendered(page, problems):
 
 
 def made_page(name):
-    return subprocess.run([RIG, "help", "--man", name], capture_output=True, text=True, timeout=60, check=True).stdout
+    return subprocess.run([RIG, "help", "--man", name], capture_output=True, text=True, timeout=300, check=True).stdout
 
 
 def check_made_pages(problems):
@@ -70,7 +70,7 @@ def check_made_pages(problems):
         problems.append(f"rig-plan(5) has {len(told)} keys, the reference {len(keys)}: {sorted(set(keys) ^ set(told))}")
     rendered(page, problems)
     rendered((SOURCE / "docs/rig.1").read_text(), problems)
-    done = subprocess.run([RIG, "help", "--man", "no-such"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([RIG, "help", "--man", "no-such"], capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 64 or "no-such" not in done.stderr:
         problems.append(f"rig help --man no-such: exit status {done.returncode}")
 

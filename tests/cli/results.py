@@ -65,7 +65,7 @@ def given():
         environment = {**os.environ, "RIG_JOURNAL": folder}
         for command in COMMANDS:
             arguments = [str(HERE / "inputs" / one) if (HERE / "inputs" / one).exists() else one for one in command]
-            done = subprocess.run([RIG, *arguments, "--format", "json"], cwd=folder, env=environment, timeout=60,
+            done = subprocess.run([RIG, *arguments, "--format", "json"], cwd=folder, env=environment, timeout=300,
                                   capture_output=True, text=True)
             if not done.stdout.startswith("{"):
                 sys.exit(f"rig {' '.join(command)}: {done.stderr}")

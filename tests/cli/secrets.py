@@ -90,7 +90,7 @@ class Secrets(unittest.TestCase):
         self.folder.cleanup()
 
     def rig(self, *arguments, variables=VARIABLES):
-        return subprocess.run([RIG, *map(str, arguments)], cwd=self.folder.name, capture_output=True, timeout=60,
+        return subprocess.run([RIG, *map(str, arguments)], cwd=self.folder.name, capture_output=True, timeout=300,
                               env={**os.environ, "RIG_JOURNAL": self.folder.name + "/undo", **variables})
 
     def assert_clean(self, text, where):

@@ -19,7 +19,7 @@ KINDS = {
 
 
 def rig(*arguments):
-    return subprocess.run([RIG, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    return subprocess.run([RIG, *map(str, arguments)], capture_output=True, text=True, timeout=300)
 
 
 def replaced(micro, kind):

@@ -30,7 +30,7 @@ check:
 
 
 def call(command, status=0, **options):
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, **options)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **options)
     if answer.returncode != status:
         raise AssertionError(f"{command}: status {answer.returncode}\n{answer.stdout}{answer.stderr}")
     return answer.stdout + answer.stderr

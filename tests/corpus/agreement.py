@@ -104,7 +104,7 @@ def ask_rig(case):
     for assumption in ASSUMPTIONS:
         if case["options"].get(assumption + "?"):
             command += ["--assume", assumption]
-    done = subprocess.run(command, input=lines_of(case), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, input=lines_of(case), capture_output=True, text=True, timeout=300)
     if done.returncode not in (0, 1, 2):
         return None, f"exit status {done.returncode}: {done.stderr.strip()}"
     return json.loads(done.stdout), None

@@ -22,7 +22,7 @@ OBJECTS = {"cas-register", "mutex", "append-register"}
 
 def problem_of(case):
     done = subprocess.run([RIG, "check", CORPUS / case["file"], "--workload", case["model"], "--format", "json"],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=300)
     if done.returncode > 2:
         return done.stderr.strip()
     result = json.loads(done.stdout)

@@ -23,7 +23,7 @@ LEVELS = ["read-uncommitted", "read-committed", "repeatable-read", "snapshot-iso
 
 
 def rig(*arguments):
-    return subprocess.run([RIG, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([RIG, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
 
 
 def cyclic_anomalies():

@@ -76,7 +76,7 @@ def run(folder, text, parameters=""):
     dialect.write_text(text)
     plan.write_text("name: p\nworkload: {transactions: 10}\n"
                     f"database: {{driver: http, dialect: {dialect}, endpoints: ['http://127.0.0.1:1'], parameters: [{parameters}]}}\n")
-    return subprocess.run([RIG, "plan", str(plan)], capture_output=True, text=True, timeout=60)
+    return subprocess.run([RIG, "plan", str(plan)], capture_output=True, text=True, timeout=300)
 
 
 def main():

@@ -22,7 +22,7 @@ SHIPPED = [("etcd", 3), ("etcd-blind-append", 3), ("couchdb", 1), ("rqlite", 3),
 def shown(dialect, workload, most):
     plan = PLAN.replace("SIZE", SIZE if workload in SIZED else "").replace("WORKLOAD", workload)
     plan = plan.replace("MOST", str(most)).replace("DIALECT", dialect)
-    done = subprocess.run([RIG, "plan", "-", "--requests"], input=plan, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([RIG, "plan", "-", "--requests"], input=plan, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         return f"exit status {done.returncode}: {done.stderr}"
     return done.stdout

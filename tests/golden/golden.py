@@ -36,7 +36,7 @@ def check(case, *arguments):
     history = f"histories/{case['name']}.jsonl"
     command = [RIG, "check", history, *case["arguments"], *arguments]
     environment = dict(os.environ, NO_COLOR="1", LC_ALL="C")
-    return subprocess.run(command, cwd=HERE, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=HERE, env=environment, capture_output=True, text=True, timeout=300)
 
 
 def operations(picture):

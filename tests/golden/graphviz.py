@@ -19,7 +19,7 @@ RIG = os.environ.get("RIG", str(HERE.parents[1] / "build/release/rig"))
 
 
 def run(*arguments, given=None):
-    return subprocess.run(arguments, cwd=HERE, input=given, capture_output=True, text=True, timeout=60)
+    return subprocess.run(arguments, cwd=HERE, input=given, capture_output=True, text=True, timeout=300)
 
 
 def drawing_of(graph):

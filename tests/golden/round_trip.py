@@ -32,7 +32,7 @@ FACTS = ["sorted", "reused", "skipped"]
 
 
 def run(*arguments):
-    return subprocess.run([RIG, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    return subprocess.run([RIG, *map(str, arguments)], capture_output=True, text=True, timeout=300)
 
 
 def verdict(path, arguments):

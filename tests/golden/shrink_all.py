@@ -28,7 +28,7 @@ READS_AT_ONCE = {"histories/dirty-reads-skew.jsonl", "histories/dirty-reads-half
 
 
 def rig(*arguments):
-    done = subprocess.run([golden.RIG, *arguments], cwd=golden.HERE, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([golden.RIG, *arguments], cwd=golden.HERE, capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -141,14 +141,14 @@ def main():
             path = pathlib.Path(folder) / ("h.edn" if draw.random() < 0.5 else "h.jsonl")
             begun, ended = write(draw, order, txns, is_list, path)
             done = subprocess.run([RIG, "check", path, "--workload", "list-append" if is_list else "rw-register", "--format",
-                                   "json"], capture_output=True, text=True, timeout=60)
+                                   "json"], capture_output=True, text=True, timeout=300)
             assert done.returncode in (0, 1, 2), done.stderr
             results = json.loads(done.stdout)
             found = set(results["claims"]["cases"])
             if number % 8 == 0:
-                subprocess.run([RIG, "convert", path, path.with_suffix(".rig")], check=True, capture_output=True, timeout=60)
+                subprocess.run([RIG, "convert", path, path.with_suffix(".rig")], check=True, capture_output=True, timeout=300)
                 done = subprocess.run([RIG, "check", path.with_suffix(".rig"), "--format", "json"], capture_output=True,
-                                      text=True, timeout=60)
+                                      text=True, timeout=300)
                 assert json.loads(done.stdout)["claims"] == results["claims"], path.read_text()
                 path.with_suffix(".rig").unlink()
             wanted = expected(order, txns, chains)

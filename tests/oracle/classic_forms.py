@@ -222,7 +222,7 @@ def with_new_processes(ops):
 
 
 def check(path, *arguments):
-    done = subprocess.run([RIG, "check", path, "--format", "json", *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([RIG, "check", path, "--format", "json", *arguments], capture_output=True, text=True, timeout=300)
     return done.returncode, done.stderr, json.loads(done.stdout) if done.stdout else None
 
 
@@ -246,7 +246,7 @@ def compare(kind, ops, told, folder, counts):
     if phantom and result["levels"]["serializable"] != "refuted":
         return "an element was given more often than it was added, and serializable is not refuted"
     if proof.exists():
-        verified = subprocess.run([VERIFY, "--workload", kind, path, proof], capture_output=True, text=True, timeout=60)
+        verified = subprocess.run([VERIFY, "--workload", kind, path, proof], capture_output=True, text=True, timeout=300)
         if verified.returncode not in (0, 2):
             return f"rig-verify refuses the proof: {verified.stderr}"
     status, error, result = check(path)

@@ -253,7 +253,7 @@ def file_text(first, done, outcomes, edn):
 
 def judge(text, path):
     path.write_text(text)
-    run = subprocess.run([RIG, "check", path, "--format", "json"], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([RIG, "check", path, "--format", "json"], capture_output=True, text=True, timeout=300)
     return (json.loads(run.stdout), "") if run.returncode in (0, 1, 2) else (None, run.stderr)
 
 

@@ -78,7 +78,7 @@ def as_text(operations):
 
 def check(text):
     done = subprocess.run([RIG, "check", "-", "--workload", "counter", "--format", "json"], input=text, text=True,
-                          capture_output=True, timeout=60, check=False)
+                          capture_output=True, timeout=300, check=False)
     if done.returncode not in (0, 1, 2):
         raise RuntimeError(f"rig check ends with {done.returncode}: {done.stderr}\n{text}")
     return json.loads(done.stdout)["levels"]["strict-serializable"] == "refuted"

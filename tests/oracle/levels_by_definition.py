@@ -409,13 +409,13 @@ def rig(kind, text, folder, proves, prefilled, options):
     path.write_text(text)
     options = [*(["--proof", proof] if proves else []), *(["--prefilled"] if prefilled else []), *options]
     done = subprocess.run([BUILD / "rig", "check", path, "--workload", kind, "--format", "json", *options], capture_output=True,
-                          text=True, timeout=60, check=False)
+                          text=True, timeout=300, check=False)
     if done.returncode not in (0, 1, 2):
         return {}, [f"rig check ends with {done.returncode}: {done.stderr}"]
     result = json.loads(done.stdout)
     if not proves:
         return result, []
-    replayed = subprocess.run([BUILD / "rig-verify", "--workload", kind, path, proof], capture_output=True, text=True, timeout=60,
+    replayed = subprocess.run([BUILD / "rig-verify", "--workload", kind, path, proof], capture_output=True, text=True, timeout=300,
                               check=False)
     refused = "" if replayed.returncode in (0, 2) else f"rig-verify ends with {replayed.returncode}: {replayed.stderr}"
     return result, [refused] if refused else []

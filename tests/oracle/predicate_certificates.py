@@ -442,7 +442,7 @@ def check(lines, folder, *arguments):
     path = pathlib.Path(folder) / "history.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     command = [RIG, "check", path, "--workload", "predicate", "--format", "json", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
 def judge(recorded, folder):

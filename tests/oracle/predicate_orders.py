@@ -192,7 +192,7 @@ def lines_of(txns, results, ended, outcomes):
 def judge(lines, folder):
     path = pathlib.Path(folder) / "history.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    done = subprocess.run([RIG, "check", path, "--workload", "predicate", "--format", "json"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([RIG, "check", path, "--workload", "predicate", "--format", "json"], capture_output=True, text=True, timeout=300)
     if done.returncode not in (0, 1, 2):
         return None, done.stderr
     return json.loads(done.stdout)["levels"], ""

@@ -110,7 +110,7 @@ def main():
     for number in range(given.count):
         txns = draw_history(random.Random(f"{given.seed}-{number}"))
         done = subprocess.run([RIG, "check", "-", "--workload", "multi-key-acid", "--format", "json"], input=lines(txns),
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=300)
         if done.returncode not in (0, 1, 2) or not done.stdout:
             sys.exit(f"history {number}: exit status {done.returncode}\n{done.stderr}\n{lines(txns)}")
         levels = json.loads(done.stdout)["levels"]

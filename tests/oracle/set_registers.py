@@ -137,7 +137,7 @@ def known_nulls(txns):
 
 def check(text, workload):
     done = subprocess.run([RIG, "check", "-", "--workload", workload, "--format", "json"], input=text, text=True,
-                          capture_output=True, timeout=60, check=False)
+                          capture_output=True, timeout=300, check=False)
     if done.returncode not in (0, 1, 2):
         raise RuntimeError(f"rig check ends with {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)

@@ -18,7 +18,7 @@ PERCENTS = [0, 50, 95, 99, 100]
 
 
 def rig(*arguments):
-    done = subprocess.run([RIG, *arguments], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([RIG, *arguments], capture_output=True, text=True, timeout=300)
     assert done.returncode in (0, 1, 2), done.stderr
     return done.stdout
 

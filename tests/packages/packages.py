@@ -24,7 +24,7 @@ set_target_properties(rig-driver-mydb PROPERTIES PREFIX "")
 
 
 def call(command, **options):
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, **options)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **options)
     if answer.returncode != 0:
         raise AssertionError(f"{command}: status {answer.returncode}\n{answer.stdout}{answer.stderr}")
     return answer.stdout

@@ -68,7 +68,7 @@ class Browser:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=300) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"{path}: {error.read().decode()[:600]}") from None
@@ -95,7 +95,7 @@ class Browser:
 
     def until(self, script, *arguments):
         """Asks again until the script gives something true."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 100
         while time.monotonic() < end:
             value = self.run(script, *arguments)
             if value:

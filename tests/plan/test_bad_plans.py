@@ -40,7 +40,7 @@ def run(arguments, folder, drivers):
         if name in os.environ:
             environment[name] = os.environ[name]
     return subprocess.run(
-        [RIG, "plan", *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=60
+        [RIG, "plan", *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
     )
 
 

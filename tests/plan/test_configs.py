@@ -18,7 +18,7 @@ CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
 
 
 def plan(path, *arguments, text=None):
-    done = subprocess.run([RIG, "plan", str(path), *arguments], capture_output=True, text=True, input=text, timeout=60)
+    done = subprocess.run([RIG, "plan", str(path), *arguments], capture_output=True, text=True, input=text, timeout=300)
     if done.returncode != 0 or done.stderr:
         raise AssertionError(f"rig plan {path} {shlex.join(arguments)}: {done.returncode}: {done.stderr}")
     return done.stdout
@@ -36,7 +36,7 @@ def check(path):
     explained = plan(path, "--seed", "1", "--explain")
     for form, text in (("resolved", resolved), ("explained", explained)):
         if "***" in resolved:
-            done = subprocess.run([RIG, "plan", "-"], capture_output=True, text=True, input=text, timeout=60)
+            done = subprocess.run([RIG, "plan", "-"], capture_output=True, text=True, input=text, timeout=300)
             if done.returncode != 64 or "give the secret, best as a variable" not in done.stderr:
                 raise AssertionError(f"{path.name}: the {form} plan without its secrets is not refused: {done}")
         elif plan("-", text=text) != resolved:

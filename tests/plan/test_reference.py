@@ -13,7 +13,7 @@ PAGE = pathlib.Path(os.environ["RIG_SOURCE"]) / "docs" / "plan-reference.md"
 
 def main():
     environment = {name: value for name, value in os.environ.items() if name != "RIG_DRIVER_PATH"}
-    done = subprocess.run([RIG, "plan", "--reference"], env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([RIG, "plan", "--reference"], env=environment, capture_output=True, text=True, timeout=300)
     if done.returncode != 0 or done.stderr:
         sys.exit(f"rig plan --reference: exit status {done.returncode}: {done.stderr}")
     page = PAGE.read_text()

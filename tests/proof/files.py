@@ -5,9 +5,9 @@ status; and the exit statuses of rig-verify."""
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import tempfile
-import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ report: [json]
 
 
 def run(*command, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, **options)
 
 
 class Files(unittest.TestCase):
@@ -66,9 +66,10 @@ class Files(unittest.TestCase):
         history = self.folder / "stack.jsonl"
         run(RIG, "gen", "--transactions", 4000, "--clients", 8, "--seed", 2, "--set", "workload.type=stack", "--set",
             "database.info-rate=4%", history)
-        begin = time.monotonic()
-        done = run(RIG, "check", "--budget", "6s", "--proof", self.proof, history)
-        self.assertLess(time.monotonic() - begin, 12)
+        begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = run(RIG, "check", "--threads", 1, "--budget", "6s", "--proof", self.proof, history)
+        end = resource.getrusage(resource.RUSAGE_CHILDREN)  # a busy machine needs more time, and no more of its processors
+        self.assertLess(end.ru_utime - begin.ru_utime, 10)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("open strict-serializable not decided", self.proof.read_text())
         self.assertEqual(run(VERIFY, history, self.proof).returncode, 2)

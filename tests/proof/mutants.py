@@ -38,7 +38,7 @@ LEVELS = ["read-uncommitted", "strong-read-committed", "cursor-stability", "mono
 
 
 def run(*command):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120)
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300)
 
 
 def check(history, *arguments):

@@ -51,7 +51,7 @@ def claims_of(proof):
 def verify(name, history, arguments, folder, count):
     proof = pathlib.Path(folder) / "proof"
     done = subprocess.run([RIG, "check", "--format", "json", "--proof", str(proof), *arguments, str(history)],
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=300)
     if "there are no proofs for" in done.stderr:
         count.unsupported += 1
         return
@@ -61,7 +61,7 @@ def verify(name, history, arguments, folder, count):
     # A bank whose transactions are lists of operations reads as counters.
     at = arguments.index("--workload") if "--workload" in arguments else len(arguments)
     named = arguments[at:at + 2]
-    replay = subprocess.run([VERIFY, *named, str(history), str(proof)], capture_output=True, text=True, timeout=120)
+    replay = subprocess.run([VERIFY, *named, str(history), str(proof)], capture_output=True, text=True, timeout=300)
     opened = claims_of(proof)
     proved = dict(line.split(maxsplit=1) for line in replay.stdout.splitlines() if not line.startswith("assuming "))
     count.histories += 1

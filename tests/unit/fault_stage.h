@@ -174,7 +174,7 @@ static inline int64_t lines(void)
 
 static inline void await_lines(int64_t count)
 {
-    const int64_t until_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    const int64_t until_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     while (lines() < count) {
         assert_true(rig_clock_now_ns() < until_ns);
         rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);

@@ -197,7 +197,7 @@ int stage_prepare(void **state)
     memset(stage.option_room, 0, sizeof stage.option_room);
     stage.plan = (struct rig_nemesis_plan){.entries = stage.entries};
     stage.plan.options.recover_ns = 2 * RIG_NS_PER_S;
-    stage.plan.options.command_ns = 5 * RIG_NS_PER_S;
+    stage.plan.options.command_ns = 100 * RIG_NS_PER_S;
     stage.nemesis = NULL;
     stage.journal = NULL;
     stage.err = (struct rig_err){0};
@@ -267,7 +267,7 @@ void stage_begin(bool started)
 
 void stage_await(int wanted)
 {
-    const int64_t until_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    const int64_t until_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     while (atomic_load(&stage.event_count) < wanted) {
         assert_true(rig_clock_now_ns() < until_ns);
         rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);

@@ -66,7 +66,7 @@ static void a_failing_fsync_ends_the_node_until_it_is_healed(void **state)
     const struct fsync_options options = {.mode = FAIL, .share = 1};
     struct trial trial = trial_of(&rig_fault_fsync, &options);
     assert_int_equal(inject(&trial), RIG_OK);
-    const int64_t until_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    const int64_t until_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     while (waitpid(node.pid, NULL, WNOHANG) == 0)
         assert_true(rig_clock_now_ns() < until_ns);
     node.pid = 0;
@@ -139,7 +139,7 @@ static bool has_victim(void)
 
 static void await_no_victim(void)
 {
-    const int64_t until_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    const int64_t until_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     while (has_victim())
         assert_true(rig_clock_now_ns() < until_ns);
 }

@@ -229,7 +229,7 @@ static void stopped_process_is_ended(bool stubborn)
     struct rig_process process;
     assert_true(rig_process_find(child, &process));
     assert_true(rig_process_signal(&process, SIGSTOP));
-    assert_true(rig_process_await_state(&process, true, RIG_NS_PER_S));
+    assert_true(rig_process_await_state(&process, true, 100 * RIG_NS_PER_S));
     die_after(leave_process, &child);
     heal(false);
     assert_int_equal(healing.healed, 2);

@@ -25,7 +25,7 @@
 #include "drivers/local/local_machine.h"
 #include "drivers/local/local_node.h"
 
-static const int64_t patience_ns = 20 * RIG_NS_PER_S;
+static const int64_t patience_ns = 100 * RIG_NS_PER_S;
 
 /* ---- the stage ---- */
 
@@ -84,7 +84,7 @@ static int release(void **state)
 {
     (void)state;
     struct rig_err err = {.rc = RIG_OK};
-    assert_int_equal(rig_local_node_stop(&stage.node, RIG_NODE_KILL, RIG_NS_PER_S, &err), RIG_OK);
+    assert_int_equal(rig_local_node_stop(&stage.node, RIG_NODE_KILL, patience_ns, &err), RIG_OK);
     rig_local_node_done(&stage.node);
     rig_local_site_close(&stage.site);
     rig_local_site_close(&stage.site);

@@ -41,7 +41,7 @@ static void commands_are_done_checked_and_undone(void **state)
     (void)snprintf(mark, sizeof mark, "%s/.mark", stage.folder);
     const char *const touch[] = {"touch", mark, NULL}, *const ls[] = {"ls", mark, NULL},
                       *const rm[] = {"rm", mark, NULL};
-    struct exec_options options = {*words(touch), *words(rm), *words(ls), RIG_NS_PER_S};
+    struct exec_options options = {*words(touch), *words(rm), *words(ls), 100 * RIG_NS_PER_S};
     stage_add("exec", NULL, 10 * ms, 10 * ms)->options = &options;
     stage_begin(false);
     stage_await(4);
@@ -55,7 +55,7 @@ static void a_command_without_effect_fails_the_run(void **state)
 {
     (void)state;
     const char *const done[] = {"true", NULL}, *const check[] = {"sh", "-c", "echo 'as ever'; exit 3", NULL};
-    struct exec_options options = {*words(done), *words(done), *words(check), RIG_NS_PER_S};
+    struct exec_options options = {*words(done), *words(done), *words(check), 100 * RIG_NS_PER_S};
     stage_add("exec", NULL, 10 * ms, 10 * ms)->options = &options;
     stage_begin(false);
     stage_await(4);
@@ -87,7 +87,7 @@ static void commands_learn_where_a_node_is(void **state)
         mark, NULL};
     const char *const shows[] = {"tail", "-n", "2", mark, NULL};
     const char *const undo[] = {"rm", "-f", mark, "{data}", NULL};
-    struct exec_options options = {*words(does), *words(undo), *words(shows), RIG_NS_PER_S};
+    struct exec_options options = {*words(does), *words(undo), *words(shows), 100 * RIG_NS_PER_S};
     assert_int_equal(setenv("RIG_NODE_SOCKET", "inherited", 1), 0);
     stage_add("exec", "n2", 10 * ms, 10 * ms)->options = &options;
     stage_begin(true);
@@ -101,7 +101,7 @@ static void each_target_has_its_own_port(void **state)
 {
     (void)state;
     const char *const does[] = {"echo", "{host}:{port}", NULL}, *const undo[] = {"true", NULL};
-    struct exec_options options = {*words(does), *words(undo), {0}, RIG_NS_PER_S};
+    struct exec_options options = {*words(does), *words(undo), {0}, 100 * RIG_NS_PER_S};
     stage_add("exec", "all", 10 * ms, 10 * ms)->options = &options;
     stage_begin(true);
     stage_await(4);
@@ -115,7 +115,7 @@ static void an_undo_without_its_process_is_said(void **state)
 {
     (void)state;
     const char *const does[] = {"true", NULL}, *const undo[] = {"kill", "-CONT", "{pid}", NULL};
-    struct exec_options options = {*words(does), *words(undo), {0}, RIG_NS_PER_S};
+    struct exec_options options = {*words(does), *words(undo), {0}, 100 * RIG_NS_PER_S};
     stage_add("exec", "n1", 10 * ms, 300 * ms)->options = &options;
     stage_begin(true);
     stage_await(2);
@@ -159,7 +159,7 @@ static void an_undo_is_kept_with_its_node(void **state)
     const char *const does[] = {"true", NULL};
     const char *const undo[] = {"sh", "-c", "test $RIG_NODE_PORT = {port} && kill -0 {pid} && echo {data} >$0", mark,
                                 NULL};
-    struct exec_options options = {*words(does), *words(undo), {0}, RIG_NS_PER_S};
+    struct exec_options options = {*words(does), *words(undo), {0}, 100 * RIG_NS_PER_S};
     struct rig_journal_healing healing;
     const struct rig_journal_request request = {.visit = ignore};
     stage_add("exec", "n3", 10 * ms, 1000 * RIG_NS_PER_S)->options = &options;
@@ -178,7 +178,7 @@ static enum rig_rc refused(const char *name, const char *argument, bool started)
 {
     const char *const does[] = {"echo", argument, NULL};
     const struct rig_nemesis_node nodes[] = {{.name = name, .commands = {.kill = *words(does)}}};
-    struct exec_options options = {*words(does), *words(does), {0}, RIG_NS_PER_S};
+    struct exec_options options = {*words(does), *words(does), {0}, 100 * RIG_NS_PER_S};
     const struct rig_nemesis_config config = {.plan = &stage.plan,
                                               .core = &stage_core,
                                               .setup = &stage.setup,

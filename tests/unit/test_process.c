@@ -68,7 +68,7 @@ static void ended_process_is_none(void **state)
     assert_true(rig_process_find(pid, &process));
     assert_false(rig_process_await_end(&process, 0));
     assert_true(rig_process_signal(&process, SIGKILL));
-    assert_true(rig_process_await_end(&process, 5 * RIG_NS_PER_S));
+    assert_true(rig_process_await_end(&process, 100 * RIG_NS_PER_S));
     assert_true(rig_process_stat(pid, &stat)); /* it was not reaped */
     assert_int_equal(stat.state, 'Z');
     assert_false(rig_process_find(pid, &process));
@@ -101,10 +101,10 @@ static void stopped_process_is_seen(void **state)
     assert_true(rig_process_find(pid, &process));
     assert_false(rig_process_await_state(&process, true, 0));
     assert_true(rig_process_signal(&process, SIGSTOP));
-    assert_true(rig_process_await_state(&process, true, 5 * RIG_NS_PER_S));
+    assert_true(rig_process_await_state(&process, true, 100 * RIG_NS_PER_S));
     assert_int_equal(rig_process_state(&process), 'T');
     assert_true(rig_process_signal(&process, SIGCONT));
-    assert_true(rig_process_await_state(&process, false, 5 * RIG_NS_PER_S));
+    assert_true(rig_process_await_state(&process, false, 100 * RIG_NS_PER_S));
     reap(pid);
     assert_false(rig_process_await_state(&process, true, 5 * RIG_NS_PER_S)); /* at once: there is none any more */
 }
@@ -128,7 +128,7 @@ static void process_lives_until_its_last_thread_ends(void **state)
         pthread_exit(NULL);
     }
     struct rig_process_stat stat = {.state = '?'};
-    const int64_t until_ns = rig_clock_now_ns() + 5 * RIG_NS_PER_S;
+    const int64_t until_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     while (stat.state != 'Z' && rig_clock_now_ns() < until_ns)
         assert_true(rig_process_stat(pid, &stat));
     assert_int_equal(stat.state, 'Z');
@@ -137,7 +137,7 @@ static void process_lives_until_its_last_thread_ends(void **state)
     assert_true(rig_process_find(pid, &process));
     assert_false(rig_process_await_end(&process, 0));
     assert_true(rig_process_signal(&process, SIGKILL));
-    assert_true(rig_process_await_end(&process, 5 * RIG_NS_PER_S));
+    assert_true(rig_process_await_end(&process, 100 * RIG_NS_PER_S));
     reap(pid);
 }
 

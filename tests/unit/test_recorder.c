@@ -608,7 +608,7 @@ static void a_killed_process_leaves_a_readable_record(void **state)
         if (child == 0)
             record_for_ever();
         struct stat status = {0};
-        int64_t deadline_ns = rig_clock_now_ns() + 30 * RIG_NS_PER_S;
+        int64_t deadline_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
         off_t enough = (off_t)(3 + round) << 20; /* of several frames */
         while ((stat(path, &status) != 0 || status.st_size < enough) && rig_clock_now_ns() < deadline_ns)
             rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);

@@ -150,7 +150,7 @@ static int64_t record_size(const struct one_run *one)
 /* Waits until the run has recorded more than so much. */
 static void await_record(const struct one_run *one, int64_t size)
 {
-    const int64_t until_ns = rig_clock_now_ns() + 30 * RIG_NS_PER_S;
+    const int64_t until_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     while (record_size(one) <= size) {
         assert_true(rig_clock_now_ns() < until_ns);
         rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);

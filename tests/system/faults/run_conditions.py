@@ -156,7 +156,7 @@ class Clock(ConditionTest):
 
 def is_lacking(fault):
     """Why the fault is not possible on this machine; empty: it is."""
-    listed = subprocess.run([RIG, "list", "faults", "--format", "json"], capture_output=True, text=True, timeout=60)
+    listed = subprocess.run([RIG, "list", "faults", "--format", "json"], capture_output=True, text=True, timeout=300)
     return next(row["missing"] for row in json.loads(listed.stdout)["faults"] if row["name"] == fault)
 
 

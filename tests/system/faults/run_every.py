@@ -91,7 +91,7 @@ def database_of(name):
 
 def listed():
     """The faults of this build, each with the reason why this machine lacks it, if so."""
-    done = subprocess.run([RIG, "list", "faults", "--format", "json"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([RIG, "list", "faults", "--format", "json"], capture_output=True, text=True, timeout=300)
     return {row["name"]: row["missing"] for row in json.loads(done.stdout)["faults"]}
 
 

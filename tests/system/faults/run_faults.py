@@ -100,7 +100,7 @@ class FaultTest(PostgresTest):
         return [path for pid in self.started for path in pathlib.Path("/sys/fs/cgroup").glob(f"**/rig-{pid}-*")]
 
     def no_server_is_left(self):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 200
         while self.servers() and time.monotonic() < deadline:
             time.sleep(0.05)
         left = self.servers()
@@ -142,14 +142,14 @@ class FaultTest(PostgresTest):
 
     def wait_for_log(self, process, run, text):
         log = self.folder / run / "rig.log"
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 200
         while time.monotonic() < deadline:
             if log.exists() and text in log.read_text():
                 return
             if process.poll() is not None:
                 self.fail(f"rig ended early: {self.finish(process)!r}")
             time.sleep(0.01)
-        self.fail(f"`{text}` was not logged within a minute")
+        self.fail(f"`{text}` was not logged within 200 s")
 
     def all_is_undone(self):
         self.assertEqual(self.journals(), [])
@@ -285,16 +285,16 @@ class Interrupted(FaultTest):
 
     def test_a_killed_rig_leaves_no_stuttering_process_stopped(self):
         """Its helper resumes them at once, and the servers end with rig, before any `rig heal`."""
-        fault = "{fault: stutter, at: [500ms], for: 1h, gap: {max: 1ms}, stop: {min: 5s, max: 9s}, processes: any}"
+        fault = "{fault: stutter, at: [500ms], for: 1h, gap: {max: 1ms}, stop: {min: 9s, max: 10s}, processes: any}"
         process = self.start("run", self.fault_plan([fault], 3600), "-o", "out")
         self.wait_for_log(process, "out", "injected #1 stutter")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 200
         while "T" not in map(state_of, self.servers()) and time.monotonic() < deadline:
             time.sleep(0.01)
         self.assertIn("T", [state_of(pid) for pid in self.servers()])
         process.kill()
         process.communicate()
-        deadline = time.monotonic() + 4  # before any stop is over
+        deadline = time.monotonic() + 8  # before any stop is over
         while "T" in map(state_of, self.servers()) and time.monotonic() < deadline:
             time.sleep(0.01)
         self.assertNotIn("T", [state_of(pid) for pid in self.servers()])
@@ -366,7 +366,7 @@ class Refused(FaultTest):
 def what_is_missing():
     """The missing requirements of the faults on this machine, as `rig plan` states them."""
     plan = plan_text(1, DATABASE, KILL_AND_PAUSE)
-    return subprocess.run([RIG, "plan", "-"], input=plan, capture_output=True, text=True, timeout=60).stderr
+    return subprocess.run([RIG, "plan", "-"], input=plan, capture_output=True, text=True, timeout=300).stderr
 
 
 if __name__ == "__main__":

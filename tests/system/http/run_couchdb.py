@@ -30,7 +30,7 @@ class CouchDb(rig_command.RigTest):
         self.server = subprocess.Popen([SERVER, "--in-memory", "--port", str(self.port)], cwd=self.work,
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(self.stop)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 100
         while time.monotonic() < deadline:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -59,7 +59,7 @@ class CouchDb(rig_command.RigTest):
 
     def ask(self, method, path):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", method=method)
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             return json.load(answer)
 
     def test_databases_of_others_are_not_touched(self):
@@ -82,7 +82,7 @@ class CouchDb(rig_command.RigTest):
         result = json.loads(self.status(2, done).out)
         self.assertNotIn("unplayed", result)
         self.assertEqual((result["plays"]["of"], result["plays"]["shown"]), (2, 0))
-        played = subprocess.run([self.folder / "again/reproduce-http.sh"], capture_output=True, text=True, timeout=60)
+        played = subprocess.run([self.folder / "again/reproduce-http.sh"], capture_output=True, text=True, timeout=300)
         self.assertEqual(played.returncode, 1, played)
         self.assertIn(": 409, fail\n", played.stdout)
         self.assertEqual([name for name in self.ask("GET", "/_all_dbs") if name.startswith("rig")], [])

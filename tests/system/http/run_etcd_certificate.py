@@ -30,9 +30,10 @@ def certificate_plan(type="list-append", load="duration: 4s", nodes=1, nemesis="
 
 class Certificates(rig_command.RigTest):
     def test_unknown_outcomes_are_resolved_and_none_wrongly(self):
-        plan = self.plan(certificate_plan(nodes=3, nemesis="{fault: pause, target: leader, after: 500ms, every: 2s, for: 1s}"))
-        self.status(0, self.rig("run", plan, "-o", "run"))
-        certificate = self.results("run")["certificate"]
+        plan = certificate_plan(nodes=3, nemesis="{fault: pause, target: leader, after: 500ms, every: 2s, for: 1s}")
+        has_unknown = lambda results: sum(results["certificate"]["unknown_outcomes"].values()) > 0
+        _, results = self.run_until(has_unknown, 0, plan, run="run")
+        certificate = results["certificate"]
         self.assertTrue(certificate["complete"] and certificate["agrees"], certificate)
         committed, aborted = run_certificates.Faults.outcomes_by_final_state(self, "run")
         self.assertGreater(committed + aborted, 0)
@@ -58,10 +59,9 @@ class Certificates(rig_command.RigTest):
         kill = "{fault: kill, target: leader, at: [1200ms], for: 300ms}"
         for nodes, nemesis in ((1, compact), (3, f"{compact}, {kill}")):
             with self.subTest(nodes=nodes):
-                run = f"run-{nodes}"
-                plan = self.plan(certificate_plan(load="duration: 3s", nodes=nodes, nemesis=nemesis))
-                self.status(0, self.rig("run", plan, "-o", run))
-                certificate = self.results(run)["certificate"]
+                plan = certificate_plan(load="duration: 3s", nodes=nodes, nemesis=nemesis)
+                _, results = self.run_until(lambda results: results.get("faults"), 0, plan, run=f"run-{nodes}")
+                certificate = results["certificate"]
                 self.assertTrue(certificate["complete"] and certificate["agrees"], certificate)
                 self.assertEqual(certificate["unknown_outcomes"]["open"], 0)
 

@@ -98,7 +98,7 @@ class Faulty(rig_command.RigTest):
         done = self.status(3, self.rig("run", self.plan(text), "-o", "run",
                                        env={"LD_PRELOAD": os.environ["RIG_SLOW_RESOLVER"], "ASAN_OPTIONS": "verify_asan_link_order=0"}))
         self.assertIn("Resolving timed out", done.err)
-        self.assertLess(done.seconds, 20, "the resolver takes 60 s")
+        self.assertLess(done.seconds, 50, "the resolver takes 60 s")
 
     def test_a_server_that_is_not_there(self):
         plan = self.plan(PLAN.format(dialect=HERE / "whole.yaml", port=1, seed=1, transactions=10, **SHORT))
@@ -108,13 +108,13 @@ class Faulty(rig_command.RigTest):
     def test_interrupted_while_a_server_is_silent(self):
         store = faulty_store.Store(1, 1.0, ["silence"])
         self.addCleanup(store.close)
-        text = PLAN.format(dialect=HERE / "whole.yaml", port=store.port, seed=1, transactions=100, **LONG)
+        text = PLAN.format(dialect=HERE / "whole.yaml", port=store.port, seed=1, transactions=100, request="100s", transaction="200s")
         text = text.replace("clients: {", "clients: {stop-grace: 100ms, ")
         process = self.start("run", self.plan(text), "-o", "run")
         self.wait_for_record(process, "run", 100)
         process.terminate()
-        done = self.finish(process, 30)
-        self.assertLess(done.seconds, 10, "an interrupt ends a request that waits")
+        done = self.finish(process)
+        self.assertLess(done.seconds, 80, "an interrupt ends a request that waits")
         self.assertNotIn(done.status, (70, -6, -11))
 
 

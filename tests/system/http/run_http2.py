@@ -46,7 +46,7 @@ class Http2(rig_command.RigTest):
                                              answering=answering, port=int(server.stdout.readline()),
                                              transactions=transactions))
                 self.status(0, self.rig("run", plan, "-o", "run"))
-                faults = json.loads(server.communicate("", timeout=20)[0])
+                faults = json.loads(server.communicate("", timeout=300)[0])
             finally:
                 server.kill()
         self.assertIn("answers in HTTP/2\n", (self.folder / "run" / "rig.log").read_text())

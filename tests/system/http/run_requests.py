@@ -87,7 +87,7 @@ class Requests(rig_command.RigTest):
 
     def play(self, *arguments, **variables):
         return subprocess.run([self.folder / "again/reproduce-http.sh", *arguments], env={**os.environ, **variables}, text=True,
-                              capture_output=True, timeout=60)
+                              capture_output=True, timeout=300)
 
     def test_the_script_alone_says_what_differs(self):
         server = self.against(sql_stand_ins.Rqlite, "rqlite", "rw-register", OLD_READ)

@@ -400,7 +400,7 @@ const char *sql(PGconn *pg, const char *format, ...)
 
 void sql_await(PGconn *pg, const char *query, const char *expected)
 {
-    int64_t deadline_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    int64_t deadline_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     /* Within a transaction the server returns the same statistics until its snapshot of them is cleared. */
     while (sql(pg, "SELECT pg_stat_clear_snapshot()"), strcmp(sql(pg, "%s", query), expected) != 0) {
         if (rig_clock_now_ns() > deadline_ns)
@@ -450,7 +450,7 @@ void sql_commit_waits(const struct harness *harness, PGconn *pg, bool waits)
     if (!waits)
         return;
     /* The other processes of the server reload asynchronously; the checkpointer has to, too. */
-    int64_t deadline_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    int64_t deadline_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     PGconn *probe = sql_connect(harness);
     (void)sql(probe, "SET client_min_messages = error");
     while (!probe_waits(pg, probe))

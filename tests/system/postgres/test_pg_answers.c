@@ -213,7 +213,7 @@ static void wait_for_lock(struct scene *scene, const char *code, bool lost)
     client_append(&scene->first, 1, 11);
     int64_t start_ns = rig_clock_now_ns();
     expect_outcome(&scene->first, client_run(&scene->first), RIG_OUTCOME_FAIL, code);
-    assert_true(rig_clock_now_ns() - start_ns < 10 * RIG_NS_PER_S);
+    assert_true(rig_clock_now_ns() - start_ns < 25 * RIG_NS_PER_S);
     assert_int_equal(scene->first.transaction.phase, strcmp(code, "timeout") == 0 && scene->run.options.pipeline
                                                          ? RIG_PHASE_COMMIT
                                                          : RIG_PHASE_OPERATION);
@@ -396,7 +396,7 @@ static void huge_answers_are_given_up(void **state)
         const int64_t start_ns = rig_clock_now_ns();
         expect_outcome(&scene.first, client_run(&scene.first), pipeline == 1 ? RIG_OUTCOME_INFO : RIG_OUTCOME_FAIL,
                        "answer-limit");
-        assert_in_range(rig_clock_now_ns() - start_ns, 0, 10 * RIG_NS_PER_S);
+        assert_in_range(rig_clock_now_ns() - start_ns, 0, 25 * RIG_NS_PER_S);
         /* libpq reads on while a row arrives, so a result may hold a second copy of the row; its elements are never
          * parsed. */
         assert_in_range(peak_kib() - peak_before_kib, 0, 96 << 10);

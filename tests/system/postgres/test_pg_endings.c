@@ -162,7 +162,7 @@ static void interrupted_in_a_statement(void **state)
         int64_t start_ns = rig_clock_now_ns();
         rig_driver.interrupt(scene.client.session);
         enum rig_outcome outcome = client_join(&scene.client);
-        assert_true(rig_clock_now_ns() - start_ns < 5 * RIG_NS_PER_S);
+        assert_true(rig_clock_now_ns() - start_ns < 25 * RIG_NS_PER_S);
         /* In one go COMMIT is already on its way. */
         expect_outcome(&scene.client, outcome, pipeline == 1 ? RIG_OUTCOME_INFO : RIG_OUTCOME_FAIL, "interrupted");
         assert_true(scene.client.transaction.session_lost);
@@ -289,7 +289,7 @@ static void send_and_await_end(void *context)
     /* The session's end shows on its socket, which is not read meanwhile. */
     int fd = PQsocket(client_connection(&shutdown->client));
     char byte;
-    int64_t deadline_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    int64_t deadline_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     while (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0) {
         assert_true(rig_clock_now_ns() < deadline_ns);
         rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
@@ -380,7 +380,7 @@ static void crash(bool pipeline, bool at_commit)
     PQfinish(pg);
     PQfinish(victim);
     client_close(&shutdown.client);
-    int64_t deadline_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    int64_t deadline_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     while (client_try_open(&shutdown.client, &shutdown.own, &err) != RIG_OK) {
         client_close(&shutdown.client);
         assert_true(rig_clock_now_ns() < deadline_ns);

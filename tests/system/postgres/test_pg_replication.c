@@ -39,7 +39,7 @@ static void expect_done(enum rig_rc rc, const struct rig_err *err)
 static void expect_status(struct harness *server, uint32_t node, const char *role, bool healthy)
 {
     struct rig_node_status status;
-    int64_t deadline_ns = rig_clock_now_ns() + 10 * RIG_NS_PER_S;
+    int64_t deadline_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     for (;;) {
         DO(ops()->status(server->run, node, &status, &err));
         if (strcmp(status.role, role) == 0 && status.healthy == healthy)
@@ -92,7 +92,7 @@ static void reopen(struct client *client, struct harness *server)
 {
     struct rig_err err = {.rc = RIG_OK};
     client_close(client);
-    int64_t deadline_ns = rig_clock_now_ns() + 10 * RIG_NS_PER_S;
+    int64_t deadline_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     while (client_try_open(client, server, &err) != RIG_OK) {
         if (rig_clock_now_ns() > deadline_ns)
             fail_msg("%s", err.text);
@@ -104,7 +104,7 @@ static void reopen(struct client *client, struct harness *server)
 /* Reads from one node until the read shows `expected`; connections to a node that was down fail first. */
 static void read_from(struct client *client, uint32_t node, int64_t key, const char *expected)
 {
-    int64_t deadline_ns = rig_clock_now_ns() + 10 * RIG_NS_PER_S;
+    int64_t deadline_ns = rig_clock_now_ns() + 100 * RIG_NS_PER_S;
     for (;;) {
         client_begin(client);
         client_read(client, key);
@@ -211,7 +211,7 @@ static void cluster_is_broken_and_mended(void **state)
     char folder[128];
     int64_t start_ns = rig_clock_now_ns();
     start(&server, 3, RIG_PG_ASYNC);
-    assert_in_range(rig_clock_now_ns() - start_ns, 1, 15 * RIG_NS_PER_S);
+    assert_in_range(rig_clock_now_ns() - start_ns, 1, 100 * RIG_NS_PER_S);
     expect_all_healthy(&server, 0);
     client_open(&client, &server);
     append(&client, 1, 1);
@@ -266,7 +266,7 @@ static void synchronous_commit_waits(void **state)
     harness_defaults(&options);
     options.sql.nodes = 2;
     options.sql.replication = 3; /* remote_apply */
-    options.sql.transaction_timeout_ns = 2 * RIG_NS_PER_S;
+    options.sql.transaction_timeout_ns = 5 * RIG_NS_PER_S;
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 2);
     PGconn *pg = sql_connect(&server);
     assert_string_equal(sql(pg, "SHOW synchronous_commit"), "remote_apply");

@@ -28,7 +28,7 @@ class Server:
         data = folder / "data"
         with open(folder / "log", "w") as log:
             subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal",
-                            f"--tmpdir={folder}", "--skip-test-db", *self.account], stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=True, timeout=120)
+                            f"--tmpdir={folder}", "--skip-test-db", *self.account], stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=True, timeout=300)
             self.process = subprocess.Popen(
                 [shutil.which("mariadbd") or "/usr/sbin/mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}",
                  f"--tmpdir={folder}", f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0",
@@ -41,7 +41,7 @@ class Server:
 
     def sql(self, text):
         return subprocess.run(["mariadb", "--no-defaults", f"--socket={self.socket}", "--user=root", "-N", "-e", text],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
 
     def stop(self):
         self.process.kill()

@@ -63,13 +63,13 @@ class Server:
         # Its output goes to a file: the server inherits it and would keep a pipe open.
         with open(self.folder / "programs.log", "a") as log:
             subprocess.run([*as_user, path, *map(str, arguments)], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log,
-                           stderr=log, check=True, timeout=120)
+                           stderr=log, check=True, timeout=300)
 
     def sql(self, text):
         """Returns the output of psql: rows separated by newlines, columns by bars."""
         done = subprocess.run(["psql", "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p",
                                str(self.port), "-U", USER, "-c", text], env={**os.environ, "PGPASSWORD": self.secret},
-                              capture_output=True, text=True, check=True, timeout=60)
+                              capture_output=True, text=True, check=True, timeout=300)
         return done.stdout.strip()
 
     def stop(self):

@@ -21,7 +21,7 @@ STUCK_PLAN = """
 name: stuck
 workload: {{type: list-append, duration: 1s, reads: 0%}}
 clients: {{count: 2, rate: 400/s, stop-grace: 1s}}
-database: {{driver: exec, setup: false, transaction-timeout: 20s, command: [python3, {program}]}}
+database: {{driver: exec, setup: false, transaction-timeout: 10m, command: [python3, {program}]}}
 check: {{levels: [read-committed]}}
 report: [json]
 """
@@ -61,7 +61,7 @@ class Bounds(RigTest):
     def test_final_reads_of_a_stuck_server_end(self):
         done = self.rig("run", self.plan(STUCK_PLAN.format(program=self.program(STUCK))), "-o", "out")
         self.assertIn(done.status, (0, 2), repr(done))
-        self.assertLess(done.seconds, 15, repr(done))
+        self.assertLess(done.seconds, 100, repr(done))
         self.assertGreater(self.results("out")["run"]["unread"], 0, repr(done))
 
     def test_the_check_during_a_run_keeps_to_its_memory(self):
@@ -74,14 +74,17 @@ class Bounds(RigTest):
 
     def test_counts_of_many_faults(self):
         """A long fault keeps its counts although more than 64 others begin meanwhile; faults that overlap count each transaction once."""
-        done = self.rig("run", self.plan(FAULTS_PLAN.format(program=self.program(APPENDS))), "-o", "out")
-        self.assertIn(done.status, (0, 1, 2), repr(done))
-        self.status(0, self.rig("convert", "out/history.rig", "out/history.jsonl"))
-        steps = [json.loads(line)["value"] for line in (self.folder / "out" / "history.jsonl").read_text().splitlines()
-                 if '"process":"nemesis"' in line]
+        for done in self.slower_and_slower(FAULTS_PLAN.format(program=self.program(APPENDS))):
+            self.assertIn(done.status, (0, 1, 2), repr(done))
+            self.status(0, self.rig("convert", "out/history.rig", "out/history.jsonl"))
+            steps = [json.loads(line)["value"] for line in (self.folder / "out" / "history.jsonl").read_text().splitlines()
+                     if '"process":"nemesis"' in line]
+            # The load has 4,000 transactions in 8 s, and the long fault takes 7.5 s of it.
+            counted = max(step.get("ok", 0) for step in steps if step["step"] == "healed")
+            if max(step["injection"] for step in steps) > 66 and counted > 1000:
+                break
         self.assertGreater(max(step["injection"] for step in steps), 66)
-        # The load has 4,000 transactions in 8 s, and the long fault takes 7.5 s of it.
-        self.assertGreater(max(step.get("ok", 0) for step in steps if step["step"] == "healed"), 1000, repr(done))
+        self.assertGreater(counted, 1000, repr(done))
         self.assertNotIn("nothing was acknowledged", done.out)
         total = self.results("out")["history"]["ok"]
         told = [int(text.replace(",", "")) for text in re.findall(r"([\d,]+) ok(?:, [\d,]+ fail)?(?:, [\d,]+ info)? meanwhile", done.out)]

@@ -57,9 +57,8 @@ class Faults(PostgresTest):
         unknown = 0
         for name, nemesis in (("terminate", TERMINATE), ("kill", KILL), ("cut", CUT)):
             with self.subTest(fault=name):
-                plan = self.plan(certificate_plan(nemesis=nemesis), f"{name}.yaml")
-                self.status(0, self.rig("run", plan, "-o", name))
-                certificate = self.results(name)["certificate"]
+                _, results = self.run_until(lambda results: results.get("faults"), 0, certificate_plan(nemesis=nemesis), run=name)
+                certificate = results["certificate"]
                 self.assertTrue(certificate["complete"] and certificate["agrees"], certificate)
                 found = certificate["unknown_outcomes"]
                 committed, aborted = self.outcomes_by_final_state(name)
@@ -78,7 +77,8 @@ class Failovers(PostgresTest):
         text = certificate_plan(load="duration: 15s", isolation="serializable",
                                 database="connect-timeout: 2s, cluster: {local: {nodes: 3, replication: async}}")
         text = text.replace("nemesis: []", "nemesis:\n overlap: true\n faults:" + self.NEMESIS.replace("OLD", old))
-        self.status(1, self.rig("run", self.plan(text, f"{old}.yaml"), "-o", old))
+        loses = lambda results: results["certificate"]["failovers"] and "lost-commit" in results["certificate"]["discrepancies"]
+        self.run_until(loses, 1, text, run=old)
         self.status(0, self.rig("convert", f"{old}/history.rig", f"{old}/history.jsonl"))
         with open(self.folder / old / "history.jsonl", encoding="utf-8") as lines:
             return self.results(old)["certificate"], [json.loads(line) for line in lines]

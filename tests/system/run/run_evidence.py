@@ -3,15 +3,17 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import shutil
+import threading
 import time
 import unittest
 import xml.etree.ElementTree as xml
 
 import pg_server
 from pg_finding import KEPT
-from rig_command import RigTest, main
+from rig_command import STRETCHES, RigTest, main, stretched
 
 SIM = """
 name: sim
@@ -68,6 +70,25 @@ class EvidenceTest(RigTest):
         case, counts = self.case(run)
         self.assertEqual(counts["errors"], 1)
         self.assertIn(reason, case.find("error").get("message"))
+
+    def disturb_early(self, plan, disturb, begin_again=lambda: None, *arguments):
+        """A run that is disturbed before the half of its load; on a slow machine that needs a longer load. disturb() is given the process,
+        and the length of the load in seconds."""
+        seconds = int(re.search(r"duration: (\d+)s", plan)[1])
+        for factor in STRETCHES:
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
+            process = self.start("run", self.plan(stretched(plan, factor)), "-o", "out", *arguments)
+            self.wait_for_record(process, "out", 1)
+            begin = time.monotonic()
+            self.wait_for_record(process, "out", 20000)
+            disturb(process, seconds * factor)
+            is_early = time.monotonic() < begin + seconds * factor / 2
+            done = self.finish(process)
+            if is_early:
+                self.status(2, done)
+                return
+            begin_again()
+        self.fail(f"too slow, however long the load\n{done!r}")
 
     def again(self, run, status):
         """rig report DIR gives the answer of the run."""
@@ -178,8 +199,8 @@ class Refusing(EvidenceTest):
     def refuse(self, **load):
         program = self.folder / "read_only.py"
         program.write_text(READ_ONLY)
-        self.status(2, self.rig("run", self.plan(REFUSING.format(program=program, **load)), "-o", "out"))
-        self.assertGreater(self.results("out")["evidence"]["acknowledged"], 100)
+        has_answered = lambda results: results["evidence"]["acknowledged"] > 100
+        self.run_until(has_answered, 2, REFUSING.format(program=program, **load))
 
     def test_a_database_that_fails_every_write_is_undecided(self):
         self.refuse(duration="4s", reads="80%")
@@ -210,11 +231,13 @@ class Guest(EvidenceTest):
     def test_a_server_that_becomes_read_only_is_undecided(self):
         server = pg_server.Server(self.folder / "server")
         self.addCleanup(server.stop)
-        process = self.start("run", self.plan(GUEST.format(password=server.secret, port=server.port)), "-o", "out")
-        self.wait_for_record(process, "out", 20000)
-        server.sql("ALTER SYSTEM SET default_transaction_read_only = on")
-        server.sql("SELECT pg_reload_conf()")
-        self.status(2, self.finish(process))
+        def become_read_only(_, __):
+            server.sql("ALTER SYSTEM SET default_transaction_read_only = on")
+            server.sql("SELECT pg_reload_conf()")
+        def begin_again():
+            server.sql("ALTER SYSTEM RESET default_transaction_read_only")
+            server.sql("SELECT pg_reload_conf()")
+        self.disturb_early(GUEST.format(password=server.secret, port=server.port), become_read_only, begin_again)
         self.undecided("out", "the database answered during ")
         codes = [error["code"] for error in self.results("out")["run"]["errors"]]
         self.assertIn("25006", codes)
@@ -229,25 +252,20 @@ class Postgres(EvidenceTest):
                 pass
 
     def test_a_server_that_dies_is_undecided(self):
-        process = self.start("run", self.plan(POSTGRES), "-o", "out")
-        self.wait_for_record(process, "out", 20000)
-        time.sleep(1)
-        self.kill_servers(process)
-        self.status(2, self.finish(process))
+        self.disturb_early(POSTGRES, lambda process, _: self.kill_servers(process))
         self.undecided("out", "the database answered during ")
         self.assertLess(self.results("out")["evidence"]["answering"], 0.6)
         self.again("out", 2)
 
     def test_a_server_that_hangs_for_a_while_is_undecided(self):
-        process = self.start("run", self.plan(POSTGRES), "-o", "out", "--set", "database.transaction-timeout=1s")
-        self.wait_for_record(process, "out", 20000)
-        servers = processes_below(process.pid)
-        for pid in servers:
-            os.kill(pid, signal.SIGSTOP)
-        time.sleep(3)
-        for pid in reversed(servers):
-            os.kill(pid, signal.SIGCONT)
-        self.status(2, self.finish(process))
+        def hang(process, load_s):
+            servers = processes_below(process.pid)
+            for pid in servers:
+                os.kill(pid, signal.SIGSTOP)
+            going_on = threading.Timer(load_s / 2, lambda: [os.kill(pid, signal.SIGCONT) for pid in reversed(servers)])
+            going_on.start()
+            self.addCleanup(going_on.join)
+        self.disturb_early(POSTGRES, hang, lambda: None, "--set", "database.transaction-timeout=1s")
         self.undecided("out", "the database answered during ")
 
 
@@ -262,13 +280,12 @@ check: {levels: [read-committed]}
 
 
 class Faults(EvidenceTest):
-    def run_with(self, command, undo, more="", isolation="read-committed", *settings):
-        return self.rig("run", self.plan(FAULTY % (isolation, command, undo, more)), "-o", "out", *settings)
+    def run_with(self, status, command, undo, more="", isolation="read-committed", *settings):
+        return self.run_until(bool, status, FAULTY % (isolation, command, undo, more), *settings)[0]
 
     def test_a_fault_that_cannot_be_healed_hides_no_anomaly(self):
         # Under read committed updates are lost.
-        done = self.run_with("true", "false", "", "read-committed", "--set", "check.levels=serializable")
-        self.status(1, done)
+        done = self.run_with(1, "true", "false", "", "read-committed", "--set", "check.levels=serializable")
         self.assertIn("The run failed: nemesis: cannot heal exec: false ended with status 1.", done.out)
         results = self.results("out")
         self.assertIn(f"ANOMALY: in {results['history']['ok']:,} acknowledged transactions, serializable does not hold\n",
@@ -280,7 +297,7 @@ class Faults(EvidenceTest):
         self.again("out", 1)
 
     def test_without_an_anomaly_the_run_has_failed(self):
-        done = self.status(3, self.run_with("true", "false"))
+        done = self.run_with(3, "true", "false")
         text = " ".join(done.out.split())
         self.assertIn("UNDECIDED: the run failed: nemesis: cannot heal exec", text)
         self.assertIn(f"; {self.results('out')['history']['ok']:,} acknowledged transactions were checked", text)
@@ -290,11 +307,11 @@ class Faults(EvidenceTest):
         self.again("out", 3)
 
     def test_a_fault_may_fail_where_the_plan_says_so(self):
-        done = self.status(0, self.run_with("true", "false", ", on-failure: continue"))
+        done = self.run_with(0, "true", "false", ", on-failure: continue")
         self.assertIn("FAILED: false ended with status 1", done.out)
 
     def test_a_run_with_only_failed_faults_is_undecided(self):
-        self.status(2, self.run_with("false", "true", ", on-failure: continue"))
+        self.run_with(2, "false", "true", ", on-failure: continue")
         self.undecided("out", "none of the plan's faults took effect")
         self.again("out", 2)
         # The record alone shows it.
@@ -302,7 +319,7 @@ class Faults(EvidenceTest):
         self.assertIn("none of the plan's faults took effect", done.out)
 
     def test_a_load_that_ends_before_the_faults_is_undecided(self):
-        self.status(2, self.run_with("true", "true", "", "read-committed", "--set", "workload.duration=500ms"))
+        self.run_with(2, "true", "true", "", "read-committed", "--set", "workload.duration=500ms")
         self.undecided("out", "none of the plan's faults took effect")
 
     def test_faults_that_cannot_reach_a_program_are_refused(self):

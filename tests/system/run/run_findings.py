@@ -49,7 +49,7 @@ class Findings(PostgresTest):
 
 def what_is_missing():
     plan = CONFIGS / "pg-race-serializable.yaml"
-    return subprocess.run([RIG, "plan", plan], capture_output=True, text=True, timeout=60).stderr
+    return subprocess.run([RIG, "plan", plan], capture_output=True, text=True, timeout=300).stderr
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """rig run on the simulated database: what the options of the load do to the transactions that are recorded."""
 
 import json
+import shutil
 
 from rig_command import RigTest, main
 
@@ -136,18 +137,20 @@ class Pauses(Load):
         self.assertLess(sorted(gaps)[len(gaps) // 2], 2 * MS)
 
     def test_bursts(self):
-        plan = ("clients.bursts.on=200ms", "clients.bursts.off=800ms", "workload.duration=4500ms",
-                "clients.pause.mean=2ms", "workload.transactions=100000")
-        starts = [event["time"] for event in self.events(*plan) if event["type"] == "invoke"]
-        bursts = [[starts[0]]]
-        for start in starts[1:]:
-            if start - bursts[-1][-1] > 400 * MS:
-                bursts.append([])
-            bursts[-1].append(start)
-        self.assertIn(len(bursts), (4, 5))
-        for burst in bursts:
-            self.assertLess(burst[-1] - burst[0], 400 * MS)
-            self.assertGreater(len(burst), 4)
+        for slower in (1, 3, 9):  # a busy machine starts some of them late
+            plan = (f"clients.bursts.on={200 * slower}ms", f"clients.bursts.off={800 * slower}ms", f"workload.duration={4500 * slower}ms",
+                    "clients.pause.mean=2ms", "workload.transactions=100000")
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
+            starts = [event["time"] for event in self.events(*plan) if event["type"] == "invoke"]
+            bursts = [[starts[0]]]
+            for start in starts[1:]:
+                if start - bursts[-1][-1] > 400 * slower * MS:
+                    bursts.append([])
+                bursts[-1].append(start)
+            are_short = all(burst[-1] - burst[0] < 400 * slower * MS and len(burst) > 4 for burst in bursts)
+            if are_short and len(bursts) in (4, 5):
+                return
+        self.fail(f"{[(len(burst), burst[0], burst[-1]) for burst in bursts]}")
 
     def test_delays_between_the_operations_of_a_transaction(self):
         events = self.events("workload.operations.min=4", "workload.operations.max=4", "workload.operations.delay=5ms",

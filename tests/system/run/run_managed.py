@@ -69,20 +69,21 @@ class Managed(PostgresTest):
         done = subprocess.run([CONFIGS / "managed" / name, action], env=self.given, capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def run_config(self, name, *arguments, timeout=120):
+    def run_config(self, status, name, *arguments):
         env = {key: self.given[key] for key in ("RIG_MANAGED_PORT", "RIG_MANAGED_DIR")}
-        return self.rig("run", CONFIGS / f"{name}.yaml", "-o", "out", *arguments, env=env, timeout=timeout)
+        return self.run_until(bool, status, CONFIGS / f"{name}.yaml", *arguments, env=env, timeout=500)[0]
 
 
 @unittest.skipUnless(shutil.which("pgbouncer"), "there is no PgBouncer (Debian: pgbouncer)")
 class PgBouncer(Managed):
     def test_transaction_mode(self):
         self.start_site("pgbouncer")
-        self.status(0, self.run_config("pgbouncer-transaction", "--set", "workload.duration=4s", "--level", KEPT))
+        self.run_config(0, "pgbouncer-transaction", "--set", "workload.duration=4s", "--level", KEPT)
         self.keeps_serializable(self.results("out"))
         shutil.rmtree(self.folder / "out")
         # Prepared statements of one session are on the connections of all.
-        self.run_config("pgbouncer-transaction", "--set", "workload.duration=4s", "--set", "database.prepared=true")
+        env = {key: self.given[key] for key in ("RIG_MANAGED_PORT", "RIG_MANAGED_DIR")}
+        self.rig("run", CONFIGS / "pgbouncer-transaction.yaml", "-o", "out", "--set", "workload.duration=4s", "--set", "database.prepared=true", env=env)
         said = (self.folder / "out" / "rig.log").read_text() + (self.folder / "out" / "report.txt").read_text()
         self.assertRegex(said, "prepared statement \"rig_[0-9]+\" (already exists|does not exist)")
         results = self.results("out")
@@ -94,7 +95,7 @@ class PgBouncer(Managed):
 class Patroni(Managed):
     def test_a_leader_without_its_agent(self):
         self.start_site("patroni")
-        self.status(1, self.run_config("patroni-stopped-agent", timeout=500))
+        self.run_config(1, "patroni-stopped-agent")
         fault, = self.results("out")["faults"]
         self.assertRegex(fault["evidence"], "two primaries: node[1-3], node[1-3]")
         self.assertTrue({"lost-append", "incompatible-order"} & set(self.results("out")["anomalies"]))
@@ -111,24 +112,21 @@ class Commands(PostgresTest):
             (self.bin / name).write_text(STAND_IN)
             (self.bin / name).chmod(0o755)
 
-    def kept(self, name, *arguments):
+    def kept(self, name, names, *arguments):
         text = (CONFIGS / f"{name}.yaml").read_text().replace("5432", str(self.server.port))
         env = {"PATH": f"{self.bin}:{os.environ['PATH']}", "SERVER": str(self.server.folder), "BIN": str(self.server.bin)}
-        self.status(0, self.rig("run", self.plan(text), "--set", f"database.password={self.server.secret}", *arguments,
-                                "--level", KEPT, "-o", "out", env=env))
-        results = self.results("out")
+        _, results = self.run_until(lambda results: {fault["fault"] for fault in results["faults"]} == names, 0, text,
+                                    "--set", f"database.password={self.server.secret}", *arguments, "--level", KEPT, env=env)
         self.keeps_serializable(results)
         self.assertTrue(all(fault["took_effect"] and fault["healed"] for fault in results["faults"]), results["faults"])
-        return {fault["fault"] for fault in results["faults"]}, (self.server.folder / "commands").read_text()
+        return (self.server.folder / "commands").read_text()
 
     def test_docker(self):
-        faults, commands = self.kept("pg-docker", "--set", "workload.duration=10s")
-        self.assertEqual(faults, {"kill", "pause"})
+        commands = self.kept("pg-docker", {"kill", "pause"}, "--set", "workload.duration=10s")
         self.assertIn("docker unpause pg1", commands)
 
     def test_kubectl(self):
-        faults, commands = self.kept("pg-kubernetes", "--set", "workload.duration=9s")
-        self.assertEqual(faults, {"exec"})
+        commands = self.kept("pg-kubernetes", {"exec"}, "--set", "workload.duration=9s")
         self.assertIn("kubectl delete pod pg-0", commands)
 
 

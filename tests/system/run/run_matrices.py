@@ -130,7 +130,7 @@ class Matrix(RigTest):
         self.status(2, done)
         self.assertEqual(self.states("spent"), ["not-run"] * 4)
         self.assertIn("The budget was spent", done.out)
-        self.assertLess(time.monotonic() - begin, 60)
+        self.assertLess(time.monotonic() - begin, 250)
 
     def test_runs_that_fail_do_not_pass(self):
         plan = """

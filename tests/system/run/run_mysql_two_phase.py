@@ -30,7 +30,7 @@ class TwoPhase(RigTest):
     def crash(self, requests, type="list-append"):
         text = PLAN.format(type=type, duration="6s", hold="50ms", database=f"{requests}, {LOCAL}")
         text += "nemesis: [{fault: kill, after: 1s, every: 2s, for: 100ms}]\n"
-        self.status(0, self.rig("run", self.plan(text), "-o", "out", timeout=200))
+        self.status(0, self.rig("run", self.plan(text), "-o", "out", timeout=300))
         prepared, committed, rolled_back = self.numbers()
         self.assertGreater(committed, 0)
         self.assertGreater(rolled_back, 0)
@@ -84,7 +84,7 @@ class Guest(RigTest):
         self.server = subprocess.Popen([server, *options, f"--socket={self.socket}", "--skip-networking", f"--pid-file={home}/pid"],
                                        stderr=subprocess.DEVNULL)
         self.addCleanup(self.end)
-        end = time.monotonic() + 60
+        end = time.monotonic() + 200
         while subprocess.run(self.client("SELECT 1"), capture_output=True).returncode != 0:
             self.assertLess(time.monotonic(), end, "the server does not answer")
             time.sleep(0.1)

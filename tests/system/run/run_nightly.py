@@ -52,7 +52,7 @@ class Nightly(RigTest):
         self.assertEqual(list(github), ["rig", "summary"])
         done = self.rig(*run_of(github["rig"], plan))
         summary = self.folder / "step summary"
-        shell = subprocess.run(["sh", "-ec", github["summary"]], cwd=self.folder, capture_output=True, text=True, timeout=10,
+        shell = subprocess.run(["sh", "-ec", github["summary"]], cwd=self.folder, capture_output=True, text=True, timeout=300,
                                env=self.environment({"GITHUB_STEP_SUMMARY": str(summary)}))
         self.assertEqual(shell.returncode, 0, shell)
         self.summary = summary.read_text()

@@ -194,7 +194,7 @@ class Endings(OnlineTest):
         process = self.start_endless("out")
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
-        done = self.finish(process, timeout=30)
+        done = self.finish(process, timeout=300)
         self.status(2, done)
         self.work_folder_is_empty()
 

@@ -36,7 +36,7 @@ class Outputs(RigTest):
     def limited(self, limit_kib, *arguments):
         """rig where no file can grow beyond a limit: the same error path as a full disk, also without root."""
         done = subprocess.run(["bash", "-c", f'trap "" XFSZ; ulimit -f {limit_kib}; exec "$@"', "bash", RIG, *arguments],
-                              cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=120, check=False)
+                              cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=300, check=False)
         return Finished(done.returncode, done.stdout, done.stderr, 0)
 
     def says_the_anomaly(self, done):

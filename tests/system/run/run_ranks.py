@@ -225,7 +225,7 @@ class RanksTest(RanksCommand):
         self.status(0, self.rig("gen", "long.rig", "--transactions", "4000000", "--seed", "9"))
         single = self.status(0, self.rig("check", "long.rig", "--format", "json"))
         process = self.start_ranks(3, "check", "long.rig", "--format", "json")
-        until = time.monotonic() + 60
+        until = time.monotonic() + 200
         helper = []
         # It has threads once it is connected.
         while time.monotonic() < until and not (helper and len(os.listdir(f"/proc/{helper[0]}/task")) > 2):

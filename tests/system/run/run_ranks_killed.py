@@ -39,7 +39,7 @@ report: [json]
 
 
 class KilledRanks(RanksCommand):
-    def ranks_end(self, seconds=60):
+    def ranks_end(self, seconds=200):
         """All processes of rig; servers that it started may go on when rank 0 was killed."""
         deadline = time.monotonic() + seconds
         while left := [one for one in descendants(self.mark) if " run " in one[1] and "rig" in one[1].split()[0]]:
@@ -52,7 +52,7 @@ class KilledRanks(RanksCommand):
         while not (found := self.processes_of(rank)):
             if process.poll() is not None:
                 return False
-            self.assertLess(time.monotonic(), begin + 60, "the rank does not start")
+            self.assertLess(time.monotonic(), begin + 200, "the rank does not start")
             time.sleep(0.002)
         time.sleep(after_s)
         try:

@@ -182,13 +182,13 @@ class Postgres(RigTest):
             environment = dict(os.environ, PGHOST="127.0.0.1", PGPORT=str(server.port), PGUSER="postgres",
                                PGPASSWORD=server.secret, PGDATABASE="postgres")
             play = subprocess.run([self.folder / "again/reproduce-psql.sh"], env=environment, capture_output=True, text=True,
-                                  timeout=60)
+                                  timeout=300)
             self.assertEqual(play.returncode, 0, play)
             self.assertNotIn("ERROR", play.stdout)
             if ISOLATIONTESTER.exists():
                 with open(self.folder / "again/reproduce.spec", encoding="utf-8") as spec:
                     play = subprocess.run([ISOLATIONTESTER, ""], stdin=spec, env=environment, capture_output=True, text=True,
-                                          timeout=60)
+                                          timeout=300)
                 self.assertEqual(play.returncode, 0, play)
                 self.assertNotIn("ERROR", play.stdout)
         finally:

@@ -43,7 +43,7 @@ class Reproductions(RigTest):
 
     def servers(self, *versions):
         try:
-            done = subprocess.run([SOURCE / "scripts" / "servers", *versions], capture_output=True, text=True, timeout=240)
+            done = subprocess.run([SOURCE / "scripts" / "servers", *versions], capture_output=True, text=True, timeout=300)
         except subprocess.TimeoutExpired:
             self.skipTest(MISSING[1])
         if done.returncode != 0:

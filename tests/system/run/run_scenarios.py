@@ -57,7 +57,7 @@ CREATE EVENT TRIGGER slow ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUT
 
 
 def played(script, folder, environment):
-    return subprocess.run(["bash", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(["bash", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
 
 
 class ScenarioTest(RigTest):

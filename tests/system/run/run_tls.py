@@ -101,7 +101,7 @@ class MariaDB:
         self.sql("CREATE USER rig_user@'%' IDENTIFIED BY 'rig_secret'; GRANT ALL ON *.* TO rig_user@'%'")
 
     def run(self, program, *arguments):
-        subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, check=True, timeout=180)
+        subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, check=True, timeout=300)
 
     def start(self, *options):
         self.process = subprocess.Popen(
@@ -109,7 +109,7 @@ class MariaDB:
              f"--user={self.user}", f"--datadir={self.folder / 'data'}", f"--socket={self.folder / 'socket'}",
              f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve", f"--pid-file={self.folder / 'pid'}",
              *options], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 200
         while time.monotonic() < deadline:
             with contextlib.suppress(subprocess.SubprocessError):
                 return self.sql("SELECT 1")
@@ -118,7 +118,7 @@ class MariaDB:
 
     def sql(self, text):
         done = subprocess.run(["mariadb", "--no-defaults", "-N", "-B", f"--socket={self.folder / 'socket'}", "-u", "root", "-e", text],
-                              capture_output=True, text=True, check=True, timeout=60)
+                              capture_output=True, text=True, check=True, timeout=300)
         return done.stdout.strip()
 
     def stop(self):

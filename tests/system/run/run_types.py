@@ -225,10 +225,9 @@ class Etcd(TypesTest):
 
     def test_registers_while_members_are_killed(self):
         nemesis = "nemesis: [{fault: kill, target: leader, after: 1s, every: 3s, for: 1s}]"
-        plan = self.plan(PLAN.format(type="cas-register", transactions=100000, level="strict-serializable",
-                                     database="{driver: etcd, cluster: {local: {nodes: 3}}}") + nemesis)
-        self.status(0, self.rig("run", plan, "-o", "out", "--set", "workload.duration=7s"))
-        self.assertGreater(self.results("out")["history"]["info"], 0)
+        plan = PLAN.format(type="cas-register", transactions=1000000, level="strict-serializable",
+                           database="{driver: etcd, cluster: {local: {nodes: 3}}}") + nemesis
+        self.run_until(lambda results: results["history"]["info"] > 0, 0, plan, "--set", "workload.duration=7s")
 
     def test_stale_reads_are_found(self):
         results = self.run_type("cas-register", "{driver: etcd, cluster: {local: {nodes: 3}}, reads: serializable}",

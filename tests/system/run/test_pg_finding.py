@@ -42,7 +42,7 @@ def unread(operations):
 def judged(text, *arguments):
     """The results of a check with the known bug."""
     done = subprocess.run([RIG, "check", "-", "--level", "serializable", "--known", KNOWN, "--format", "json", *arguments],
-                          input=text, capture_output=True, text=True, timeout=60)
+                          input=text, capture_output=True, text=True, timeout=300)
     results = json.loads(done.stdout or "null")
     if done.returncode != (results and {True: 0, False: 1, "unknown": 2}[results["valid"]]):
         raise AssertionError(done.stderr)

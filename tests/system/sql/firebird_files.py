@@ -28,4 +28,4 @@ class Files:
         self.variables = {"FIREBIRD": f"{folder}/root", "FIREBIRD_LOCK": f"{folder}/lock", "FIREBIRD_TMP": str(folder), "FIREBIRD_LOG": str(folder)}
         self.connection = f"dbi:Firebird:db={folder}/my.fdb;ib_dialect=3;ib_charset=UTF8"
         create = f"CREATE DATABASE '{folder}/my.fdb' USER SYSDBA DEFAULT CHARACTER SET utf8; COMMIT;"
-        subprocess.run(["isql-fb", "-q", "-user", "SYSDBA"], input=create, text=True, env={**os.environ, **self.variables}, check=True, timeout=60)
+        subprocess.run(["isql-fb", "-q", "-user", "SYSDBA"], input=create, text=True, env={**os.environ, **self.variables}, check=True, timeout=300)

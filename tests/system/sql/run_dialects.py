@@ -95,7 +95,7 @@ class Jdbc(DialectTest):
         if shutil.which("javac") is None or not JARS[dialect if dialect != "hsqldb" else "hsqldb"].exists():
             self.skipTest(f"there is no javac, or no {JARS[dialect]} (scripts/setup)")
         classes = self.folder / "classes"
-        subprocess.run(["javac", "-d", classes, SOURCE / "drivers" / "exec" / "shims" / "RigJdbc.java"], check=True, timeout=120)
+        subprocess.run(["javac", "-d", classes, SOURCE / "drivers" / "exec" / "shims" / "RigJdbc.java"], check=True, timeout=300)
         path = ":".join(map(str, [classes, *JARS.values()]))
         command = ["java", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-Dderby.system.durability=test", f"-Dderby.stream.error.file={self.folder}/derby.log",
                    "-Dderby.locks.deadlockTimeout=1", "-cp", path, "RigJdbc"]  # fmt: skip

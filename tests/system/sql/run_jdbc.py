@@ -40,7 +40,7 @@ class JdbcCases(Cases):
             raise unittest.SkipTest(f"there is no javac, or no {JARS[cls.jar]} (scripts/setup)")
         cls.classes = servers.folder / "classes"
         if not cls.classes.exists():
-            subprocess.run(["javac", "-Xlint:all", "-Werror", "-d", cls.classes, SHIM], check=True, timeout=120)
+            subprocess.run(["javac", "-Xlint:all", "-Werror", "-d", cls.classes, SHIM], check=True, timeout=300)
 
     def command(self):
         path = ":".join(map(str, [self.classes, *JARS.values()]))

@@ -133,7 +133,7 @@ class Sqlite(OdbcCases, rig_command.RigTest):
 
     def test_usage(self):
         for arguments in (["--help"], ["a", "b"]):
-            done = subprocess.run([CLIENT, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+            done = subprocess.run([CLIENT, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
             self.assertEqual((done.returncode, done.stdout), (64, ""))
             self.assertIn("usage: rig-odbc-client", done.stderr)
 

@@ -282,7 +282,7 @@ class NodeOwnLibrary(rig_command.RigTest):
         self.assertEqual(self.program.wait(), 1)
 
     def test_usage(self):
-        done = subprocess.run(["node", SHIMS / "node_shim.mjs"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(["node", SHIMS / "node_shim.mjs"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 1)
         self.assertIn("usage: node_shim.mjs LIBRARY", json.loads(done.stdout)["error"])
 

@@ -87,5 +87,5 @@ def duckdb_folder():
     """The folder of Node's packages that has DuckDB's, or None."""
     folders = os.environ.get("NODE_PATH", "").split(":")
     if shutil.which("npm"):
-        folders.append(subprocess.run(["npm", "root", "--global"], capture_output=True, text=True, timeout=60).stdout.strip())
+        folders.append(subprocess.run(["npm", "root", "--global"], capture_output=True, text=True, timeout=300).stdout.strip())
     return next((folder for folder in folders if folder and pathlib.Path(folder, "@duckdb", "node-api").exists()), None)

@@ -45,7 +45,7 @@ class Server:
         self.log = open(folder / "log", "w")
         self.process = subprocess.Popen(["virtuoso-t", "+foreground", "+wait", "+configfile", folder / "v.ini"], cwd=folder,
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 200
         while "Server online" not in (folder / "log").read_text() and "Server online" not in self.own_log():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"Virtuoso did not start: {(folder / 'log').read_text()}{self.own_log()}")
