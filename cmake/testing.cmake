@@ -46,14 +46,15 @@ function(rig_unit_test module)
 endfunction()
 
 # rig_script_test(<name> COMMAND <file or target> [<argument>...] [LABEL short|medium|long] [TIMEOUT <seconds>]
-#                 [ALONE] [PROCESSORS <count>])
+#                 [ALONE] [PROCESSORS <count>] [COST <seconds>])
 #
 # Registers a test that is a script or a program. A file ending in .py is run by python3, one ending in .sh by bash,
 # any other file directly; a relative file is one of the calling folder. RIG, RIG_BUILD and RIG_SOURCE in its environment are
 # the binary, the folder of the build and that of the sources.
 # ALONE: no other test runs beside it (measures time, or needs the whole machine).
+# COST: about how long it takes beside others. ctest starts such tests first, so that no core waits for one of them at the end.
 function(rig_script_test name)
-  cmake_parse_arguments(ARG "ALONE" "LABEL;TIMEOUT;PROCESSORS" "COMMAND" ${ARGN})
+  cmake_parse_arguments(ARG "ALONE" "LABEL;TIMEOUT;PROCESSORS;COST" "COMMAND" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "test ${name}: unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -75,6 +76,9 @@ function(rig_script_test name)
     ENVIRONMENT "RIG=${PROJECT_BINARY_DIR}/rig;RIG_BUILD=${PROJECT_BINARY_DIR};RIG_SOURCE=${PROJECT_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
   if(ARG_ALONE)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+  endif()
+  if(ARG_COST)
+    set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
   endif()
   if(ARG_PROCESSORS)
     set_tests_properties(${name} PROPERTIES PROCESSORS ${ARG_PROCESSORS})

@@ -14,7 +14,7 @@ CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
 PLAN = """
 name: conditions
 workload: {{type: list-append, duration: {duration}s, keys: {keys}}}
-clients: {{count: 6}}
+clients: {{count: 6, rate: 500/s}}
 database:
   driver: postgres
   isolation: serializable
@@ -103,7 +103,7 @@ class Network(ConditionTest):
         self.assertEqual(fault["targets"], NODE)
 
     def test_a_bad_network_breaks_no_isolation(self):
-        text = (CONFIGS / "pg-network.yaml").read_text().replace("duration: 30s", "duration: 6s")
+        text = (CONFIGS / "pg-network.yaml").read_text().replace("duration: 30s", "duration: 6s").replace("count: 8", "count: 8\n  rate: 500/s")
         self.run_until_enough(lambda results: effects_of(results) > 1, text, "--set", "nemesis.quiet.max=500ms",
                        "--set", f"check.levels={KEPT}")
 

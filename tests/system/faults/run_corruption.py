@@ -15,7 +15,7 @@ CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
 SQLITE = """
 name: corruption
 workload: {{type: list-append, duration: 2s, keys: {{active: 200, distribution: uniform, appends-per-key: 32}}}}
-clients: {{count: 4}}
+clients: {{count: 4, rate: 1000/s}}
 database: {{driver: sqlite, journal: {journal}, synchronous: full, begin: immediate, row-padding: 200B}}
 nemesis:
   - {{fault: corrupt-files, {fault}}}
@@ -25,7 +25,7 @@ report: [text, json]
 POSTGRES = """
 name: corruption
 workload: {{type: list-append, duration: 3s, keys: {{active: 50, distribution: uniform, appends-per-key: 32}}}}
-clients: {{count: 4}}
+clients: {{count: 4, rate: 1000/s}}
 database:
   driver: exec
   command: [{client}, "host={{host}} port={{port}} user=rig dbname=postgres", SERIALIZABLE]

@@ -18,7 +18,7 @@ NODE, LEVEL = ("pg-1", KEPT) if "postgres" in DATABASE else ("etcd-1", "serializ
 PLAN = """
 name: faults
 workload: {{type: list-append, duration: {duration}s}}
-clients: {{count: 6}}
+clients: {{count: 6, rate: 500/s}}
 database: {database}
 nemesis:
 {faults}

@@ -30,7 +30,7 @@ class Etcd(rig_command.RigTest):
         return done, json.loads((self.folder / "run" / "results.json").read_text())
 
     def test_kills_pauses_and_partitions(self):
-        settings = ("workload.duration=15s", "clients.count=8", "nemesis.faults.0.after=2s", "nemesis.faults.1.after=5s", "nemesis.faults.2.after=9s")
+        settings = ("workload.duration=15s", "clients.count=8", "clients.rate=200/s", "nemesis.faults.0.after=2s", "nemesis.faults.1.after=5s", "nemesis.faults.2.after=9s")
         has_all = lambda results: [fault["fault"] for fault in results["faults"]][:3] == ["kill", "pause", "partition"]
         done, results = self.run_until(has_all, 0, CONFIGS / "etcd-strict-serializable.yaml", "--seed", "3",
                                        *(text for setting in settings for text in ("--set", setting)), run="run")
@@ -66,7 +66,7 @@ class Etcd(rig_command.RigTest):
 name: own
 seed: 5
 workload: {{type: list-append, duration: 9s, keys: {{active: 8}}}}
-clients: {{count: 4}}
+clients: {{count: 4, rate: 200/s}}
 database: {{driver: etcd, cluster: {{local: {{nodes: 3}}}}}}
 nemesis: {faults}
 check: {{levels: [strict-serializable]}}

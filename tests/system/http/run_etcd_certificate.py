@@ -16,7 +16,7 @@ PLAN = """
 name: certificate
 seed: 7
 workload: {{type: {type}, {load}, operations: {{min: 1, max: 6}}, final-reads: all, keys: {{active: 6}}}}
-clients: {{count: 6}}
+clients: {{count: 6, rate: {rate}}}
 database: {{driver: etcd, certificate: stream, request-timeout: 500ms, transaction-timeout: 1s, cluster: {{local: {{nodes: {nodes}}}}}}}
 nemesis: [{nemesis}]
 check: {{levels: [strict-serializable], minimum: {{answering: 0%, load: 0%}}}}
@@ -25,7 +25,7 @@ report: [json]
 
 
 def certificate_plan(type="list-append", load="duration: 4s", nodes=1, nemesis=""):
-    return PLAN.format(type=type, load=load, nodes=nodes, nemesis=nemesis)
+    return PLAN.format(rate="200/s" if "duration" in load else "unlimited", type=type, load=load, nodes=nodes, nemesis=nemesis)
 
 
 class Certificates(rig_command.RigTest):

@@ -18,7 +18,7 @@ H2 = pathlib.Path("/usr/share/java/h2.jar")
 REDIS = """
 name: redis
 workload: {{type: list-append, duration: {duration}, keys: {{active: 5}}}}
-clients: {{count: 4}}
+clients: {{count: 4, rate: 400/s}}
 database:
   driver: exec
   command: [{client}, "{{node}}:{{port}}"]
@@ -39,7 +39,7 @@ DOOMED = ("[sh, -c, \"if [ ! -e {dir}/once ]; then touch {dir}/once; (until grep
 ETCD = """
 name: etcd
 workload: {{type: list-append, duration: 4s, keys: {{active: 5}}}}
-clients: {{count: 4}}
+clients: {{count: 4, rate: 400/s}}
 database:
   driver: http
   dialect: etcd
@@ -159,7 +159,7 @@ class Servers(rig_command.RigTest):
     def test_postgresql_by_a_program(self):
         if not glob.glob("/usr/lib/postgresql/*/bin/initdb") or subprocess.run(["/usr/bin/python3", "-c", "import psycopg2"], capture_output=True).returncode != 0:
             self.skipTest("PostgreSQL or psycopg2 is not installed")
-        times = ("workload.duration=6s", "nemesis.faults.0.after=1s", "nemesis.faults.0.every=100s", "nemesis.faults.1.after=3s", "nemesis.faults.1.every=100s", "nemesis.faults.1.for=1s")
+        times = ("clients.rate=400/s", "workload.duration=6s", "nemesis.faults.0.after=1s", "nemesis.faults.0.every=100s", "nemesis.faults.1.after=3s", "nemesis.faults.1.every=100s", "nemesis.faults.1.for=1s")
         done, results = self.run_until(self.has_faults("kill", "power"), 0, CONFIGS / "pg-command.yaml", *(text for time in times for text in ("--set", time)), run="run", env=SYSTEM_PYTHON)
         self.work_folder_is_empty()
         self.assertEqual(results["levels"]["serializable"], "held", repr(done))
@@ -173,7 +173,7 @@ class Servers(rig_command.RigTest):
         plan = plan.replace("  driver: exec\n", "  driver: odbc\n  dialect: postgres\n  isolation: serializable\n  connection: Driver=PostgreSQL Unicode;"
                             "Server=127.0.0.1;Port={port};Database=postgres;UID=rig;Protocol=7.4-0\n").replace("  command: [./servers", "  # ")
         plan += "nemesis: [{fault: kill, at: [1s], for: 100ms}, {fault: delay, at: [2s], for: 300ms}]\ncheck: {levels: [serializable], minimum: {answering: 0%}}\n"
-        done, results = self.run_until(self.has_faults("kill", "delay"), 0, plan, "--set", "workload.duration=3s", run="run")
+        done, results = self.run_until(self.has_faults("kill", "delay"), 0, plan, "--set", "clients.rate=400/s", "--set", "workload.duration=3s", run="run")
         self.work_folder_is_empty()
         self.assertEqual((results["levels"]["serializable"], results["run"]["driver"]), ("held", "odbc"), repr(done))
 

@@ -33,7 +33,7 @@ class Server:
                 [shutil.which("mariadbd") or "/usr/sbin/mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}",
                  f"--tmpdir={folder}", f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0",
                  f"--pid-file={folder / 'pid'}", *self.account], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        for _ in range(300):
+        for _ in range(2000):
             if self.sql("SELECT 1").returncode == 0:
                 break
             time.sleep(0.1)

@@ -11,7 +11,7 @@ from rig_command import RigTest, main
 PLAN = """
 name: certificate
 workload: {{type: {type}, {load}, final-reads: all, keys: {{active: 10}}}}
-clients: {{count: 8}}
+clients: {{count: 8, rate: {rate}}}
 database: {{driver: postgres, isolation: {isolation}, certificate: stream, transaction-timeout: 500ms, {database}}}
 nemesis: [{nemesis}]
 check: {{levels: [read-committed], minimum: {{answering: 0%, load: 0%}}}}
@@ -24,7 +24,7 @@ CUT = "{fault: partition, target: primary, direction: out, between: clients, aft
 
 def certificate_plan(type="list-append", load="duration: 3s", isolation="read-committed", nemesis="",
                      database="cluster: {local: {nodes: 1}}"):
-    return PLAN.format(type=type, load=load, isolation=isolation, nemesis=nemesis, database=database)
+    return PLAN.format(rate="500/s" if "duration" in load else "unlimited", type=type, load=load, isolation=isolation, nemesis=nemesis, database=database)
 
 
 class Faults(PostgresTest):

@@ -13,7 +13,7 @@ from run_postgres import has_server
 CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
 
 # One failover in ten seconds.
-ONE_FAILOVER = ["--set", "workload.duration=10s", "--set", "nemesis.faults.0.after=2s", "--set",
+ONE_FAILOVER = ["--set", "clients.rate=500/s", "--set", "workload.duration=10s", "--set", "nemesis.faults.0.after=2s", "--set",
                 "nemesis.faults.1.after=3s", "--set", "nemesis.faults.0.count=1", "--set", "nemesis.faults.1.count=1"]
 
 

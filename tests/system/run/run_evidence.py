@@ -26,7 +26,7 @@ check: {levels: [serializable]}
 POSTGRES = f"""
 name: pg
 workload: {{type: list-append, duration: 6s}}
-clients: {{count: 8}}
+clients: {{count: 8, rate: 500/s}}
 database: {{driver: postgres, isolation: serializable, cluster: {{local: {{nodes: 1}}}}}}
 check: {{levels: [{KEPT}]}}
 """
@@ -80,7 +80,7 @@ class EvidenceTest(RigTest):
             process = self.start("run", self.plan(stretched(plan, factor)), "-o", "out", *arguments)
             self.wait_for_record(process, "out", 1)
             begin = time.monotonic()
-            self.wait_for_record(process, "out", 20000)
+            self.wait_for_record(process, "out", 5000)
             disturb(process, seconds * factor)
             is_early = time.monotonic() < begin + seconds * factor / 2
             done = self.finish(process)
@@ -219,7 +219,7 @@ class Refusing(EvidenceTest):
 GUEST = """
 name: guest
 workload: {{type: list-append, duration: 5s, reads: 90%}}
-clients: {{count: 8, reconnect: {{pause: 1ms, max-pause: 5ms}}}}
+clients: {{count: 8, rate: 500/s, reconnect: {{pause: 1ms, max-pause: 5ms}}}}
 database: {{driver: postgres, user: postgres, password: "{password}", cluster: {{hosts: ["127.0.0.1:{port}"]}}}}
 check: {{levels: [read-committed]}}
 """
@@ -272,7 +272,7 @@ class Postgres(EvidenceTest):
 FAULTY = """
 name: faulty
 workload: {type: list-append, duration: 3s}
-clients: {count: 8}
+clients: {count: 8, rate: 1000/s}
 database: {driver: postgres, isolation: %s, cluster: {local: {nodes: 1}}}
 nemesis: [{fault: exec, after: 1s, for: 500ms, command: [%s], undo: [%s]%s}]
 check: {levels: [read-committed]}

@@ -28,12 +28,12 @@ name: liar
 seed: {seed}
 workload: {{type: list-append, transactions: {transactions}, keys: {{active: 6, distribution: exponential, appends-per-key: 64}}}}
 clients: {{count: {clients}, reconnect: {{pause: 1ms, max-pause: 20ms}}}}
-time-limit: 60s
+time-limit: 250s
 database:
   driver: mysql
   user: rig
   isolation: serializable
-  transaction-timeout: 1s
+  transaction-timeout: {patience}
   {form}
   cluster: {{hosts: ["127.0.0.1:{port}"]}}
 check: {{levels: [serializable], minimum: {{load: 10%, answering: 1%}}}}
@@ -228,7 +228,7 @@ class Liars(RigTest):
     def run_behind(self, lie, form, seed, transactions=250, share=0.05):
         clients = 1 if lie is doubled_later and form == "statements" else 6
         with MyProxy(SERVER.port, lie, seed, share, SLOW.get(lie, 1 << 30)) as proxy:
-            plan = self.plan(PLAN.format(seed=seed, transactions=transactions, clients=clients, form=FORMS[form],
+            plan = self.plan(PLAN.format(seed=seed, patience="60s" if lie is nothing else "1s", transactions=transactions, clients=clients, form=FORMS[form],
                                          port=proxy.port))
             done = self.rig("run", plan, "-o", f"out-{form}-{seed}", timeout=300)
             self.assertIn(done.status, (0, 1, 2), repr(done))

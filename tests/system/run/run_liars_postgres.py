@@ -30,13 +30,13 @@ name: liar
 seed: {seed}
 workload: {{type: list-append, transactions: {transactions}, keys: {{active: 6, distribution: exponential, appends-per-key: 64}}}}
 clients: {{count: 6, reconnect: {{pause: 1ms, max-pause: 20ms}}}}
-time-limit: 60s
+time-limit: 250s
 database:
   driver: postgres
   user: postgres
   password: {secret}
   isolation: repeatable-read
-  transaction-timeout: 1s
+  transaction-timeout: {patience}
   {form}
   cluster: {{hosts: ["127.0.0.1:{port}"]}}
 check: {{levels: [snapshot-isolation], minimum: {{load: 10%, answering: 1%}}}}
@@ -260,7 +260,7 @@ class Liars(RigTest):
     def run_behind(self, lie, form, seed, rewrite=None, transactions=250, share=0.05):
         with PgProxy(SERVER.port, lie, seed, share, SLOW.get(lie, 1 << 30)) as proxy:
             proxy.rewrite = rewrite
-            plan = self.plan(PLAN.format(seed=seed, transactions=transactions, secret=SERVER.secret, form=FORMS[form], port=proxy.port))
+            plan = self.plan(PLAN.format(seed=seed, patience="60s" if lie is nothing else "1s", transactions=transactions, secret=SERVER.secret, form=FORMS[form], port=proxy.port))
             done = self.rig("run", plan, "-o", f"out-{form}-{seed}", timeout=300)
             self.assertIn(done.status, (0, 1, 2), repr(done))
             return self.results(f"out-{form}-{seed}"), done, proxy.told

@@ -122,11 +122,11 @@ class Commands(PostgresTest):
         return (self.server.folder / "commands").read_text()
 
     def test_docker(self):
-        commands = self.kept("pg-docker", {"kill", "pause"}, "--set", "workload.duration=10s")
+        commands = self.kept("pg-docker", {"kill", "pause"}, "--set", "workload.duration=10s", "--set", "clients.rate=300/s")
         self.assertIn("docker unpause pg1", commands)
 
     def test_kubectl(self):
-        commands = self.kept("pg-kubernetes", {"exec"}, "--set", "workload.duration=9s")
+        commands = self.kept("pg-kubernetes", {"exec"}, "--set", "workload.duration=9s", "--set", "clients.rate=300/s")
         self.assertIn("kubectl delete pod pg-0", commands)
 
 

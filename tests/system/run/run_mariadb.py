@@ -167,7 +167,7 @@ class Types(RigTest):
 class Clusters(RigTest):
     def test_a_replaced_primary_follows_the_new_one(self):
         text = plan(database="{driver: mysql, cluster: {local: {nodes: 3}}}", level="read-committed")
-        text = text.replace("transactions: 3000", "duration: 8s")
+        text = text.replace("transactions: 3000", "duration: 8s").replace("count: 8", "count: 8, rate: 500/s")
         text += "nemesis: [{fault: promote, after: 2s, every: 20s, for: 1s}]\n"
         for done in self.slower_and_slower(text):
             if fell_short(done, 0):
@@ -206,7 +206,7 @@ class Ends(RigTest):
         database = "{driver: mysql, cluster: {local: {settings: [log_bin=binlog, sync_binlog=1]}}}"
         text = plan(transactions=4000000000, database=database)
         text += "nemesis: [{fault: kill, after: 1s, every: 3s, for: 1s}]\n"
-        text = text.replace("transactions: 4000000000", "duration: 8s")
+        text = text.replace("transactions: 4000000000", "duration: 8s").replace("count: 8", "count: 8, rate: 500/s")
         self.run_until(lambda results: results["history"]["info"] + results["history"]["fail"] > 0, 0, text)
         self.work_folder_is_empty()
 

@@ -12,7 +12,7 @@ PLAN = """
 name: certificate
 seed: 11
 workload: {{type: {type}, {load}, final-reads: all, keys: {{active: 8}}}}
-clients: {{count: 6}}
+clients: {{count: 6, rate: {rate}}}
 database: {{driver: mysql, isolation: {isolation}, certificate: stream, transaction-timeout: 1s, cluster: {{local: {{nodes: {nodes}, settings: [{settings}]}}}}}}
 nemesis: [{nemesis}]
 check: {{levels: [read-uncommitted], minimum: {{answering: 0%, load: 0%}}}}
@@ -22,7 +22,7 @@ KILL = "{fault: kill, target: primary, after: 1s, every: 3s, for: 200ms}"
 
 
 def certificate_plan(type="list-append", load="duration: 4s", isolation="repeatable-read", nemesis="", nodes=1, settings=""):
-    return PLAN.format(type=type, load=load, isolation=isolation, nemesis=nemesis, nodes=nodes, settings=settings)
+    return PLAN.format(rate="500/s" if "duration" in load else "unlimited", type=type, load=load, isolation=isolation, nemesis=nemesis, nodes=nodes, settings=settings)
 
 
 @unittest.skipUnless(shutil.which("mariadbd") or shutil.which("mariadbd", path="/usr/sbin"), "there is no MariaDB")

@@ -11,7 +11,7 @@ PLAN = """
 name: sqlite
 seed: 3
 workload: {{type: {type}, {bound}}}
-clients: {{count: 6}}
+clients: {{count: 6, rate: {rate}}}
 database: {{driver: sqlite, begin: immediate}}
 check: {{levels: [strict-serializable], minimum: {{acknowledged: 20, answering: 0%}}}}
 report: [json, text]
@@ -22,10 +22,14 @@ def has_error(code):
     return lambda results: code in {error["code"] for error in results["run"]["errors"]}
 
 
+def plan_of(type, bound):
+    return PLAN.format(type=type, bound=bound, rate="500/s" if bound == "duration: 4s" or bound == "duration: 5s" else "unlimited")
+
+
 class SqliteTest(RigTest):
     def run_plan(self, *settings, type="list-append", bound="transactions: 1000", nemesis="", status=0, shows=bool):
         arguments = [text for setting in settings for text in ("--set", setting)]
-        return self.run_until(shows, status, PLAN.format(type=type, bound=bound) + nemesis, *arguments)[1]
+        return self.run_until(shows, status, plan_of(type, bound) + nemesis, *arguments)[1]
 
 
 class Types(SqliteTest):
@@ -117,7 +121,7 @@ report: [json]
                               ("database.pragmas=[synchronous=off]", "an option of its own"),
                               ("database.pragmas=[x=1; DROP TABLE rig_0]", "expected name=value")):
             with self.subTest(setting=setting):
-                plan = self.plan(PLAN.format(type="list-append", bound="transactions: 10"))
+                plan = self.plan(plan_of("list-append", "transactions: 10"))
                 self.assertIn(text, self.status(64, self.rig("run", plan, "-o", "out", "--set", setting)).err)
 
 
@@ -136,7 +140,7 @@ class Maintenance(SqliteTest):
     NEMESIS = "nemesis: {{overlap: true, faults: [{{fault: maintain-file, {}}}{}]}}\n"
 
     def maintained(self, options, other="", statuses=(0,), faults=1):
-        plan = PLAN.format(type="list-append", bound="duration: 1s") + self.NEMESIS.format(options, other)
+        plan = plan_of("list-append", "duration: 1s") + self.NEMESIS.format(options, other)
         for done in self.slower_and_slower(plan, "--set", "database.synchronous=off"):
             if all(fell_short(done, status) for status in statuses):
                 continue
@@ -177,7 +181,7 @@ class Maintenance(SqliteTest):
                                    r"[1-9]\d* failures?: ")
 
     def test_contradictory_options(self):
-        plan = self.plan(PLAN.format(type="list-append", bound="transactions: 10") +
+        plan = self.plan(plan_of("list-append", "transactions: 10") +
                          self.NEMESIS.format("at: [1s], for: 1s, statement: analyze, checkpoint: full", ""))
         done = self.status(64, self.rig("run", plan, "-o", "out"))
         self.assertIn("`statement: analyze` and `checkpoint: full`: give one of the two", done.err)
@@ -207,7 +211,7 @@ class Embedded(SqliteTest):
 
     def test_faults_are_refused(self):
         nemesis = "nemesis: [{fault: kill, after: 1s, for: 1s}, {fault: power, after: 1s}]"
-        plan = self.plan(PLAN.format(type="list-append", bound="duration: 3s") + nemesis)
+        plan = self.plan(plan_of("list-append", "duration: 3s") + nemesis)
         done = self.status(64, self.rig("run", plan, "-o", "out", "--set", self.SETTINGS[0]))
         self.assertIn("kill: rig did not start the nodes", done.err)
         self.assertIn("power: rig would have to", done.err)
