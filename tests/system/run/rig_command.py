@@ -1,5 +1,6 @@
 """Runs the rig binary for tests, and finds its leftovers."""
 
+import functools
 import json
 import os
 import pathlib
@@ -43,6 +44,21 @@ class Finished:
 
     def __repr__(self):
         return f"exit status {self.status} after {self.seconds:.1f} s\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
+
+
+def patiently(test):
+    """A test of scenarios, which is done again with more patience when it failed: on a busy machine a statement that is merely slow can
+    look as if it waited for a lock (run/scenario/play.h)."""
+    def patient(self):
+        for self.patience_ms in (250, 1500):
+            try:
+                return test(self)
+            except AssertionError as failure:
+                print(f"{self.id()}: again with more patience than {self.patience_ms} ms: {str(failure)[:300]}", file=sys.stderr)
+                shutil.rmtree(self.folder / "out", ignore_errors=True)
+        self.patience_ms = 5000
+        return test(self)
+    return functools.wraps(test)(patient)
 
 
 def descendants(mark):
@@ -113,7 +129,11 @@ class RigTest(unittest.TestCase):
         path.write_text(text)
         return str(path)
 
+    patience_ms = 250  # of scenarios: rig's own unless patiently() changes it
+
     def start(self, *arguments, env=None):
+        if arguments[0] == "scenario" and "--export" not in arguments and self.patience_ms != RigTest.patience_ms:
+            arguments += ("--patience", self.patience_ms)
         process = subprocess.Popen([RIG, *map(str, arguments)], cwd=self.folder, env=self.environment(env), text=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.started.append(process.pid)

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 from pg_server import Server
-from rig_command import RigTest, main
+from rig_command import RigTest, main, patiently
 
 CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
 SCENARIOS = sorted((CONFIGS / "scenarios").glob("*.yaml"))
@@ -78,16 +78,19 @@ class ScenarioTest(RigTest):
 
 
 class Scenarios(ScenarioTest):
+    @patiently
     def test_postgresql(self):
         done, shown = self.shown(CONFIGS / "pg-serializable.yaml", list(POSTGRES))
         self.assertEqual(shown, POSTGRES)
         self.status(1, done)  # serializability was asked for, also of the weaker levels
 
+    @patiently
     def test_what_the_level_allows_is_no_failure(self):
         scenarios = [CONFIGS / "scenarios" / f"{name}.yaml" for name in ("g2-item", "g-single", "g1a")]
         done = self.status(0, self.rig("scenario", CONFIGS / "pg-repeatable-read.yaml", *scenarios))
         self.assertIn("the anomaly is shown", done.out)
 
+    @patiently
     def test_a_commit_that_the_server_holds(self):
         """The race of docs/findings/pg-ssi-late-mark.md, every time: serializability is lost."""
         race = CONFIGS / "scenarios/postgres/g2-late-mark.yaml"
@@ -108,6 +111,7 @@ class Scenarios(ScenarioTest):
         done = self.status(64, self.rig("scenario", "given.yaml", race))
         self.assertIn("needs a PostgreSQL that rig starts", done.err)
 
+    @patiently
     def test_a_session_that_waits(self):
         done = self.status(0, self.rig("scenario", CONFIGS / "pg-read-committed.yaml", CONFIGS / "scenarios/g0.yaml"))
         self.assertIn("done (waited until step 4)", done.out)
@@ -127,9 +131,10 @@ class Scenarios(ScenarioTest):
         finally:
             server.stop()
 
+    @patiently
     def test_sqlite_is_serializable(self):
         done = self.rig("scenario", CONFIGS / "sqlite-wal.yaml", *SCENARIOS, "--set", "database.begin=deferred", "--set",
-                        "database.busy-timeout=500ms", "--format", "json")
+                        f"database.busy-timeout={2 * self.patience_ms}ms", "--format", "json")
         self.status(0, done)
         results = json.loads(done.out)["results"]
         self.assertEqual([result["scenario"] for result in results if result["shown"]], [])
@@ -157,6 +162,7 @@ class Scenarios(ScenarioTest):
         finally:
             server.stop()
 
+    @patiently
     def test_from_a_history_to_a_reproduction(self):
         self.status(1, self.rig("run", CONFIGS / "pg-repeatable-read.yaml", "--set", "workload.transactions=4000", "--level",
                                 "serializable", "-o", "out"))
@@ -183,9 +189,10 @@ class Scenarios(ScenarioTest):
 
 @unittest.skipUnless((pathlib.Path(os.environ["RIG"]).parent / "rig-driver-mysql.so").exists(), "no driver for MariaDB")
 class MariaDb(ScenarioTest):
+    @patiently
     def test_mariadb(self):
         # a lock that is not granted ends the statement only after its time-out
-        done, shown = self.shown(CONFIGS / "mariadb-repeatable-read.yaml", list(MARIADB), "--set", "database.lock-timeout=1s")
+        done, shown = self.shown(CONFIGS / "mariadb-repeatable-read.yaml", list(MARIADB), "--set", f"database.lock-timeout={self.patience_ms * 4 // 1000}s")
         self.assertEqual(shown, MARIADB)
         self.status(1, done)
 

@@ -110,6 +110,7 @@ class Jdbc(DialectTest):
         # Its SERIALIZABLE is snapshot isolation: write skew may occur, less may not.
         self.run_types("h2", "jdbc:h2:mem:rig;DB_CLOSE_DELAY=-1", ("list-append", "queue"), ("snapshot-isolation",), 0)
 
+    @rig_command.patiently
     def test_a_scenario_on_derby(self):
         """Its columns are id and value; VALUE is a reserved word in some of these databases."""
         database = self.run_types("derby", "jdbc:derby:memory:rig;create=true", (), (), 0)
