@@ -38,7 +38,7 @@ class Random(FaultTest):
         """The number of faults that took effect; 0: too few, or too few transactions for a verdict."""
         run = f"out-{seed}-{duration}"
         plan = self.plan(PLAN % (duration, "true" if seed % 2 == 0 else "false", KEPT))
-        done = self.rig("run", plan, "-o", run, "--seed", seed, timeout=300)
+        done = self.rig("run", plan, "-o", run, "--seed", seed)
         self.all_is_undone()
         if is_without_target(done):
             return 0

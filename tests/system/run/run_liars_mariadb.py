@@ -230,7 +230,7 @@ class Liars(RigTest):
         with MyProxy(SERVER.port, lie, seed, share, SLOW.get(lie, 1 << 30)) as proxy:
             plan = self.plan(PLAN.format(seed=seed, patience="60s" if lie is nothing else "1s", transactions=transactions, clients=clients, form=FORMS[form],
                                          port=proxy.port))
-            done = self.rig("run", plan, "-o", f"out-{form}-{seed}", timeout=300)
+            done = self.rig("run", plan, "-o", f"out-{form}-{seed}")
             self.assertIn(done.status, (0, 1, 2), repr(done))
             return self.results(f"out-{form}-{seed}"), done, proxy.told
 

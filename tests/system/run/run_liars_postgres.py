@@ -261,7 +261,7 @@ class Liars(RigTest):
         with PgProxy(SERVER.port, lie, seed, share, SLOW.get(lie, 1 << 30)) as proxy:
             proxy.rewrite = rewrite
             plan = self.plan(PLAN.format(seed=seed, patience="60s" if lie is nothing else "1s", transactions=transactions, secret=SERVER.secret, form=FORMS[form], port=proxy.port))
-            done = self.rig("run", plan, "-o", f"out-{form}-{seed}", timeout=300)
+            done = self.rig("run", plan, "-o", f"out-{form}-{seed}")
             self.assertIn(done.status, (0, 1, 2), repr(done))
             return self.results(f"out-{form}-{seed}"), done, proxy.told
 

@@ -82,7 +82,7 @@ class Outcomes(RigTest):
             if attempt > 0:  # a machine that is too busy for the error
                 values["duration"] *= 2
                 shutil.rmtree(self.folder / "out")
-            done = self.rig("run", self.plan(PLAN.format(**values)), "-o", "out", timeout=300)
+            done = self.rig("run", self.plan(PLAN.format(**values)), "-o", "out")
             results = self.results("out")
             self.assertIsNot(results["valid"], False, repr(done))
             found = {(row["code"], row["outcome"]) for row in results["run"]["errors"]}

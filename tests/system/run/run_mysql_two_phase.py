@@ -30,7 +30,7 @@ class TwoPhase(RigTest):
     def crash(self, requests, type="list-append"):
         text = PLAN.format(type=type, duration="6s", hold="50ms", database=f"{requests}, {LOCAL}")
         text += "nemesis: [{fault: kill, after: 1s, every: 2s, for: 100ms}]\n"
-        self.status(0, self.rig("run", self.plan(text), "-o", "out", timeout=300))
+        self.status(0, self.rig("run", self.plan(text), "-o", "out"))
         prepared, committed, rolled_back = self.numbers()
         self.assertGreater(committed, 0)
         self.assertGreater(rolled_back, 0)

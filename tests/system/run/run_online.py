@@ -194,7 +194,7 @@ class Endings(OnlineTest):
         process = self.start_endless("out")
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
-        done = self.finish(process, timeout=300)
+        done = self.finish(process)
         self.status(2, done)
         self.work_folder_is_empty()
 
@@ -231,7 +231,7 @@ class Memory(OnlineTest):
         self.assertEqual(process.returncode, 0)
         self.was_checked_during_the_run("checked")
         process = self.start_long("bare", ENDLESS, "false")
-        self.wait_for_record(process, "bare", (self.folder / "checked" / "history.rig").stat().st_size)
+        self.wait_for_record(process, "bare", (self.folder / "checked" / "history.rig").stat().st_size, 1200)
         process.kill()
         bare = self.peak_mib(process)
         # The size of a window depends on how far the check is behind the load, and so on the load of the machine.

@@ -42,11 +42,19 @@ class Levels(PostgresTest):
         nemesis = (f'nemesis: [{{fault: exec, target: primary, undo: "true", at: [500ms], for: 100ms, command: [psql, -h, '
                    f'"{{socket}}", -p, "{{port}}", -U, postgres, -AtXc, "{explain}", -o, {self.folder}/plan.txt]}}]')
         plan = self.plan(pg_plan(transactions=10**9) + nemesis)
-        settings = ["workload.duration=2s", "database.covering-index=true", "database.row-padding=1900B",
+        settings = ["database.covering-index=true", "database.row-padding=1900B", "clients.rate=1000/s", "check.minimum.load=0%",
                     "database.cluster.local.settings=[enable_seqscan=off, enable_bitmapscan=off]"]
-        self.serializable_run(plan, *[a for s in settings for a in ("--set", s)])
-        self.assertIn("Index Only Scan", (self.folder / "plan.txt").read_text())
-        self.assertIn("padded by 1900", (self.folder / "plan.txt").read_text())
+        process = self.start("run", plan, *[a for s in settings for a in ("--set", s)], "-o", "out")
+        explained, deadline = self.folder / "plan.txt", time.monotonic() + 200
+        while not (explained.exists() and "padded by" in explained.read_text()) and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.01)
+        self.wait_for_record(process, "out", 10000)
+        process.send_signal(signal.SIGINT)
+        done = self.finish(process)
+        self.assertIn("Index Only Scan", explained.read_text(), repr(done))
+        self.assertIn("padded by 1900", explained.read_text())
+        self.assertIn(done.status, (0, 1), repr(done))
+        self.keeps_serializable(self.results("out"))
         done = self.status(64, self.rig("run", plan, "-o", "none", "--set", "workload.type=queue", *[
             a for s in settings for a in ("--set", s)]))
         self.assertIn("covering-index", done.err)

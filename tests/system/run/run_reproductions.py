@@ -43,7 +43,7 @@ class Reproductions(RigTest):
 
     def servers(self, *versions):
         try:
-            done = subprocess.run([SOURCE / "scripts" / "servers", *versions], capture_output=True, text=True, timeout=300)
+            done = subprocess.run([SOURCE / "scripts" / "servers", *versions], capture_output=True, text=True, timeout=240)
         except subprocess.TimeoutExpired:
             self.skipTest(MISSING[1])
         if done.returncode != 0:
@@ -111,7 +111,7 @@ class Reproductions(RigTest):
     def test_a_loss_comes_back_by_its_plan_alone(self):
         """Commits that a killed server loses: a script of rows has the same answers on a server that loses none."""
         self.status(1, self.rig("run", self.plan(LOSS), "-o", "run", "--quiet"))
-        done = self.rig("reproduce", "run", "--times", "4", "--shrink", "60s", "-o", "out", "--format", "json", timeout=300)
+        done = self.rig("reproduce", "run", "--times", "4", "--shrink", "60s", "-o", "out", "--format", "json")
         self.assertIn(done.status, (0, 2), repr(done))
         answer = json.loads(done.out)
         self.assertEqual(answer["reproduced"], answer["runs"]["shown"] > 0)

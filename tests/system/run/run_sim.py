@@ -311,7 +311,7 @@ class Signals(RigTest):
         process = self.start_endless()
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
-        done = self.finish(process, timeout=300)
+        done = self.finish(process)
         self.status(2, done)
         check = self.rig("check", "out/history.rig", "--format", "json")
         self.assertIn(check.status, (0, 2), repr(check))

@@ -36,7 +36,7 @@ esac
 def install(versions):
     """Why the servers cannot be had; None when they are there."""
     try:
-        done = subprocess.run([SOURCE / "scripts" / "servers", *versions], capture_output=True, text=True, timeout=300)
+        done = subprocess.run([SOURCE / "scripts" / "servers", *versions], capture_output=True, text=True, timeout=240)
     except subprocess.TimeoutExpired:
         return "the packages did not come within 240 s"
     return done.stderr.strip() if done.returncode else None
@@ -51,7 +51,7 @@ class Installed(RigTest):
 
     def test_one_plan_on_each_version(self):
         done = subprocess.run([SOURCE / "scripts" / "versions", self.plan(PLAN), *VERSIONS, "-o", self.folder / "all"],
-                              capture_output=True, text=True, timeout=300, cwd=self.folder, env=self.environment({"RIG": RIG}))
+                              capture_output=True, text=True, timeout=600, cwd=self.folder, env=self.environment({"RIG": RIG}))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for version, line in zip(VERSIONS, done.stdout.splitlines()):
             results = json.loads((self.folder / "all" / version / "results.json").read_text())
