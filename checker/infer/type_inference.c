@@ -91,7 +91,8 @@ static enum rig_rc infer_objects(const struct rig_history *history, struct rig_a
     {                                                                                                                  \
         .infer = (how), .whole = true, .only_whole = true, .no_edges = true,                                           \
         .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                                                                  \
-        .open_for = "reads of counters do not show which increments they include", .anomalies = (which),               \
+        .open_for = "no stronger level holds, and reads of counters do not show which increments they include",        \
+        .anomalies = (which),                                                                                          \
     }
 
 static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {

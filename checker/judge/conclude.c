@@ -158,6 +158,7 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
     verdict->unproven_levels = findings->unproven;
     verdict->too_large_levels = findings->too_large;
     memcpy(verdict->work, findings->effort, sizeof verdict->work);
+    verdict->explained_levels = findings->explained;
     verdict->open_objects = findings->open_objects;
     verdict->sequential = findings->sequential;
     verdict->begun = findings->begun;

@@ -127,9 +127,9 @@ static uint64_t find_decided(const struct judge *j)
 static void find_held(struct judge *j)
 {
     const struct rig_scope *scope = j->scope;
-    if (scope->unknown_reads > 0 || scope->open_reads > 0 || scope->lost_count > 0 || scope->txn_count == 0)
+    if (scope->unknown_reads > 0 || scope->lost_count > 0 || scope->txn_count == 0)
         return;
-    const uint64_t decided = find_decided(j);
+    const uint64_t decided = scope->open_reads > 0 ? j->verdict->explained_levels : find_decided(j);
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if (decided & ~j->refuted & RIG_LEVEL_BIT(level))
             j->held |= info_of(j, (enum rig_level)level)->below;
@@ -206,8 +206,20 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
     static const char *const kept[RIG_ALONG_COUNT] = {"", " and keeps the order of each process",
                                                       " and keeps the real-time order"};
     const enum rig_along order = (enum rig_along)tests[level].order;
+    const bool sums = j->type->no_edges && j->scope->open_reads > 0;
     if (is_explained(j, order))
         rig_buf_printf(text, "every read is known, and one order of the committed transactions explains them all%s",
+                       kept[order]);
+    else if (sums && tests[level].basis == BY_SNAPSHOTS)
+        rig_buf_printf(text, "every read is known, and one order of the snapshots and the commits explains them all%s",
+                       kept[order]);
+    else if (sums)
+        rig_buf_printf(text,
+                       tests[level].basis == BY_ORDER
+                           ? "every read is known, and one order of the committed transactions explains those that "
+                             "found a row%s"
+                           : "every read is known, and shows the sum of the increments that were committed before it "
+                             "in some order%s",
                        kept[order]);
     else if (tests[level].basis == BY_SNAPSHOTS && ordered_by_guess(j) != NULL)
         rig_buf_printf(text, "every read is known, and%s each cycle%s has two rw edges in a row", ordered_by_guess(j),
@@ -297,6 +309,11 @@ static void add_spent(const struct judge *j, uint64_t levels, struct rig_buf *te
 {
     if (say_doubted(j, levels, text))
         return;
+    if (j->type->no_edges) {
+        rig_buf_add_text(text, ", but no order of the transactions was found that explains all reads, nor that there "
+                               "is none");
+        return;
+    }
     if ((j->verdict->unproven_levels & levels) != 0) {
         rig_buf_add_text(text, ", but the proof that no order of the versions explains it is too large to be checked");
         return;

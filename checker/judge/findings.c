@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/decide/counters/counter_levels.h"
 #include "checker/decide/cycle/collect.h"
 #include "checker/decide/rule.h"
 #include "checker/decide/solve/decide.h"
@@ -643,6 +644,32 @@ static enum rig_rc decide_objects(const struct adding *a)
     return rc;
 }
 
+/* ---- sums ---- */
+
+/* Levels of counters and banks, by orders of the increments. An omitted increment might explain what a read shows. */
+static enum rig_rc decide_sums(const struct adding *a)
+{
+    struct rig_findings *findings = a->findings;
+    const int64_t start_ns = rig_clock_now_ns();
+    const uint64_t levels = (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1) & ~all_refuted(findings);
+    struct rig_sum_decided decided;
+    const enum rig_rc rc = rig_sums_decide(a->judge->history, levels, start_ns + findings->budget_ns,
+                                           findings->solver_limit_bytes, &decided, a->err);
+    if (rc != RIG_OK)
+        return rc;
+    findings->explained |= decided.held;
+    findings->spent |= decided.open | decided.refuted;
+    const int64_t took_ns = rig_clock_now_ns() - start_ns;
+    findings->decide_ns += took_ns;
+    findings->budget_ns -= took_ns < findings->budget_ns ? took_ns : findings->budget_ns;
+    return RIG_OK;
+}
+
+static bool decides_sums(const struct rig_judge *judge)
+{
+    return judge->type->no_edges && judge->inference.open_reads > 0 && judge->history->lost_count == 0;
+}
+
 /* ---- all together ---- */
 
 static bool any_found(const struct rig_judge *judge)
@@ -686,7 +713,7 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
     findings->undecided |= undecided_items(judge);
     struct adding a = {findings, judge, NULL, err};
     const bool decides_objects = judge->type->objects;
-    if (!any_found(judge) && open_levels(&a) == 0 && !decides_objects)
+    if (!any_found(judge) && open_levels(&a) == 0 && !decides_objects && !decides_sums(judge))
         return RIG_OK;
     struct rig_verifier *verifier = rig_verifier_new(judge->history, judge->inference.prefilled);
     if (verifier == NULL)
@@ -703,6 +730,8 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
         rc = decide(&a);
     if (rc == RIG_OK && decides_objects)
         rc = decide_objects(&a);
+    if (rc == RIG_OK && findings->lattice == RIG_LATTICE_EXACT && decides_sums(judge))
+        rc = decide_sums(&a);
     rig_verifier_free(verifier);
     return rc;
 }

@@ -31,6 +31,7 @@ struct rig_findings {
     uint64_t too_large; /* those of `spent` whose search takes more memory than the limit */
     uint64_t spent;     /* bits of levels that some judgement left open when the budget was spent */
     struct rig_level_effort effort[RIG_LEVEL_COUNT];
+    uint64_t explained;                       /* bits of levels that some order of the increments shows to hold */
     uint64_t open_objects;                    /* objects that were not decided */
     struct rig_begun_facts begun;             /* registers that begin with another value, or may */
     const struct rig_objects_window *objects; /* borrowed: the window of a history of objects; NULL: it is whole */

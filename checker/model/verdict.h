@@ -274,6 +274,7 @@ struct rig_verdict {
     uint64_t unproven_levels;     /* bits: those of spent_levels whose proof was too large to be checked */
     uint64_t too_large_levels;    /* bits: those of spent_levels whose search takes more memory than the limit */
     uint64_t spent_levels;        /* bits: levels that the solver left open when its budget was spent */
+    uint64_t explained_levels;    /* bits: those that some order of the increments shows to hold */
     uint64_t open_objects;        /* objects that were not decided when the budget was spent */
     struct rig_begun_facts begun; /* what registers begin with */
     enum rig_sequential_fate sequential;

@@ -318,20 +318,19 @@ static enum rig_rc replay_versions(struct rig_replay *r)
     return rc == RIG_OK && r->kind < RIG_ORDER_COMMITS ? execute(r) : rc;
 }
 
-/* Increments alone: any order explains them. */
 static enum rig_rc replay_sums(struct rig_replay *r)
 {
-    RIG_REQUIRE(r->kind == RIG_ORDER_SERIAL);
     const enum rig_rc rc = place_all(r);
-    for (size_t e = 0; rc == RIG_OK && e < r->count; e++) {
-        const struct rig_txn *txn = &r->history->txns[r->events[e]];
-        for (uint32_t op = txn->first_op; op < txn[1].first_op; op++) {
-            if (rig_op_reads(r->history->ops[op].kind))
-                return rig_fail(r->err, RIG_E_INPUT, "T%u made a read, and no order proves what a counter shows",
-                                rig_txn_name(r->history, r->events[e]));
-        }
-    }
-    return rc;
+    return rc == RIG_OK ? rig_replay_counters(r) : rc;
+}
+
+/* Whether this kind of order proves the level of counters and banks. In an order of operations each read shows the sum
+ * of increments that were committed before it, so it proves read committed as well. */
+static bool is_for_sums(enum rig_order_kind kind, enum rig_forbids forbids)
+{
+    const bool counts = kind == RIG_ORDER_SERIAL || kind == RIG_ORDER_ITEMS || kind == RIG_ORDER_SNAPSHOT ||
+                        kind == RIG_ORDER_OPERATIONS;
+    return counts && (is_for(kind, forbids) || (kind == RIG_ORDER_OPERATIONS && forbids == RIG_FORBIDS_FLOW));
 }
 
 static enum rig_rc prove(struct rig_replay *r, uint32_t levels)
@@ -362,8 +361,8 @@ enum rig_rc rig_replay(const struct rig_facts *facts, enum rig_order_kind kind, 
         if ((levels >> level & 1) == 0)
             continue;
         r.internal = r.internal || rig_proved_levels[level].internal;
-        if ((facts->form != RIG_FACTS_VERSIONS && kind != RIG_ORDER_SERIAL) ||
-            !is_for(kind, rig_proved_levels[level].forbids))
+        if ((facts->form == RIG_FACTS_OBJECTS && kind != RIG_ORDER_SERIAL) ||
+            !(facts->form == RIG_FACTS_SUMS ? is_for_sums : is_for)(kind, rig_proved_levels[level].forbids))
             return rig_fail(err, RIG_E_INPUT, "an order of the kind `%s` does not prove %s", rig_order_kinds[kind],
                             rig_proved_levels[level].name);
         if (facts->history->reads_at_once && (rig_proved_levels_by_operations() >> level & 1) != 0)

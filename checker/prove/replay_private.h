@@ -41,7 +41,9 @@ enum rig_rc rig_replay_see_set(struct rig_replay *r, uint32_t txn, uint32_t op, 
 /* The orders `commits` and `writes`. */
 enum rig_rc rig_replay_flow(struct rig_replay *r);
 enum rig_rc rig_replay_writes(struct rig_replay *r);
-/* Instead of all of these, for histories of objects. */
+/* Instead of all of these, for histories of counters and banks: once all transactions stand in the order. */
+enum rig_rc rig_replay_counters(struct rig_replay *r);
+/* For histories of objects. */
 enum rig_rc rig_replay_objects(struct rig_replay *r);
 /* Whether the order `commits` has no cycle of the form with one rw edge. */
 enum rig_rc rig_replay_single(struct rig_replay *r, enum rig_forbids forbids);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "checker/infer/type_inference.h"
+#include "checker/decide/counters/counter_levels.h"
 #include "checker/judge/judge.h"
 #include "checker/objects/object_order.h"
 #include "checker/judge/proof/prove_order.h"
@@ -158,6 +159,26 @@ static enum rig_rc find_order_of_objects(struct proving *p, enum rig_level level
     return fits ? RIG_OK : no_memory(p);
 }
 
+/* An order of the increments, whose kind depends on the search that found it. */
+static enum rig_rc find_order_of_sums(struct proving *p, enum rig_level level, const char **kind, bool *found)
+{
+    static const char *const kinds[] = {[RIG_SUM_SERIAL] = "serial",
+                                        [RIG_SUM_ITEMS] = "items",
+                                        [RIG_SUM_SNAPSHOT] = "snapshot",
+                                        [RIG_SUM_OPERATIONS] = "operations"};
+    const int64_t budget_ns = p->options->budget_ns == 0 ? RIG_DEFAULT_BUDGET_NS : p->options->budget_ns;
+    struct rig_sum_order order = {0};
+    enum rig_sum_form form = RIG_SUM_SERIAL;
+    p->events.count = 0;
+    enum rig_rc rc = rig_sums_order(p->history, level, rig_clock_now_ns() + budget_ns, p->options->limit_bytes, &form,
+                                    &order, found, p->err);
+    for (size_t i = 0; rc == RIG_OK && *found && i < order.count; i++)
+        rc = rig_prove_events_add(&p->events, order.at[i]) ? RIG_OK : no_memory(p);
+    *kind = kinds[form];
+    rig_sum_order_done(&order);
+    return rc;
+}
+
 /* By the edges of the inference where reads show all orders that matter, else by those of a question. */
 static enum rig_rc find_order(struct proving *p, enum rig_level level, bool *found)
 {
@@ -172,11 +193,10 @@ static enum rig_rc find_order(struct proving *p, enum rig_level level, bool *fou
     if (type->objects)
         return find_order_of_objects(p, level, found);
     const bool items = is_of_items(p, rule);
-    if ((writes || type->no_edges ||
-         (type->total_orders && (rule->form == RIG_RULE_SERIAL || rule->form == RIG_RULE_FLOW))) &&
+    if ((writes || (type->total_orders && (rule->form == RIG_RULE_SERIAL || rule->form == RIG_RULE_FLOW))) &&
         !order_of_links(p, rule, items, found))
         return no_memory(p);
-    if (*found || writes || type->no_edges || !problem_fits(p))
+    if (*found || writes || !problem_fits(p))
         return rc;
     rc = need_problem(p, items);
     if (rc == RIG_OK && type->total_orders) {
@@ -199,7 +219,9 @@ static enum rig_rc prove_held(struct proving *p)
         bool found = false;
         if ((left & RIG_LEVEL_BIT(i)) == 0)
             continue;
-        if (kind != NULL)
+        if (p->judge.type->no_edges && p->verdict->scope.committed_count > 0)
+            rc = find_order_of_sums(p, level, &kind, &found);
+        else if (kind != NULL)
             rc = find_order(p, level, &found);
         if (rc != RIG_OK)
             break;
