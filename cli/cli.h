@@ -33,7 +33,7 @@
     X(convert, "convert a history between rig's own form, JSON lines and EDN")                                         \
     X(gen, "write a synthetic history, right or deliberately wrong, of any size")                                      \
     X(heal, "undo the faults left by a rig that was killed")                                                           \
-    X(list, "list what this build supports: drivers, workloads, faults, levels, anomalies, reproductions")             \
+    X(list, "list what this build supports: drivers, workloads, faults, levels, anomalies, dialects, reproductions")   \
     X(completion, "print a script that completes rig's command lines in a shell")
 
 #define RIG_CLI_DECLARE(name, summary) int rig_cli_##name(int argc, char **argv);

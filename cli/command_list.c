@@ -16,6 +16,7 @@
 #include "checker/model/level.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/dialects.h"
 #include "cli/list_level.h"
 #include "cli/plan_arguments.h"
 #include "generator/generator.h"
@@ -350,14 +351,33 @@ static void list_reproductions(struct lister *lister)
     rig_arena_done(&arena);
 }
 
+static void list_dialect(void *context, const char *name, const char *summary, const char *drivers)
+{
+    struct lister *lister = context;
+    begin_row(lister, name, 18, "summary", summary);
+    add_text(lister, "drivers", "; driver ", drivers);
+    end_row(lister);
+}
+
+static void list_dialects(struct lister *lister)
+{
+    if (!rig_cli_dialects_each(list_dialect, lister))
+        lister->status = RIG_EXIT_USAGE;
+}
+
 /* -- the command --------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
     void (*list)(struct lister *lister);
 } lists[] = {
-    {"drivers", list_drivers}, {"workloads", list_workloads}, {"faults", list_faults},
-    {"levels", list_levels},   {"anomalies", list_anomalies}, {"reproductions", list_reproductions},
+    {"drivers", list_drivers},
+    {"workloads", list_workloads},
+    {"faults", list_faults},
+    {"levels", list_levels},
+    {"anomalies", list_anomalies},
+    {"dialects", list_dialects},
+    {"reproductions", list_reproductions},
 };
 
 enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
@@ -374,12 +394,13 @@ static const struct rig_argument arguments_of_list[] = {
 
 static const struct rig_arguments_table table_of_list = {
     .command = "list",
-    .positionals = "drivers|workloads|faults|levels|anomalies|reproductions [LEVEL]",
+    .positionals = "drivers|workloads|faults|levels|anomalies|dialects|reproductions [LEVEL]",
     .least_positionals = 1,
     .most_positionals = 2,
     .description =
-        "Lists what this build supports, one line each. `reproductions` are known bugs that `rig reproduce` shows\n"
-        "again. Levels have a drawing of their implications; `levels LEVEL`\n"
+        "Lists what this build supports, one line each. `dialects` are what drivers know of databases, and\n"
+        "`reproductions` known bugs that `rig reproduce` shows again. Levels have a drawing of their implications; "
+        "`levels LEVEL`\n"
         "shows one of them, with the cycles that it forbids and what implies it. Levels and\n"
         "anomalies have a definition and its source; those of a `certificate` are discrepancies between the clients'\n"
         "results and the database's own account (docs/certificates.md):\n"
@@ -406,9 +427,9 @@ static int complain_unknown(const char *name)
     if (nearest.best != NULL)
         rig_cli_complain("list: there is no list `%s`; did you mean `%s`?", name, nearest.best);
     else
-        rig_cli_complain(
-            "list: there is no list `%s`; expected one of drivers|workloads|faults|levels|anomalies|reproductions",
-            name);
+        rig_cli_complain("list: there is no list `%s`; expected one of "
+                         "drivers|workloads|faults|levels|anomalies|dialects|reproductions",
+                         name);
     return RIG_EXIT_USAGE;
 }
 

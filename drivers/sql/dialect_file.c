@@ -517,10 +517,15 @@ void rig_sql_dialect_free(struct rig_sql_dialect_file *dialect)
 enum rig_rc rig_sql_dialect_find_level(const struct rig_sql_dialect_file *dialect, const char *name,
                                        const struct rig_sql_dialect_level **level, struct rig_err *err)
 {
+    static const struct rig_sql_dialect_level own = {.name = "default", .is = "", .shows = ""};
     struct rig_buf names;
     *level = &dialect->levels[dialect->default_level];
     if (name == NULL || name[0] == '\0')
         return RIG_OK;
+    if (strcmp(name, own.name) == 0 && !dialect->level_by_begin) {
+        *level = &own;
+        return RIG_OK;
+    }
     rig_buf_init(&names, 400);
     for (uint32_t i = 0; i < dialect->level_count; i++) {
         *level = &dialect->levels[i];
@@ -531,7 +536,8 @@ enum rig_rc rig_sql_dialect_find_level(const struct rig_sql_dialect_file *dialec
         rig_buf_printf(&names, "%s%s", i == 0 ? "" : ", ", (*level)->name);
     }
     const enum rig_rc rc =
-        rig_fail(err, RIG_E_PLAN, "%s has no level `%.60s`; it has %s", dialect->product, name, rig_buf_text(&names));
+        rig_fail(err, RIG_E_PLAN, "%s has no level `%.60s`; it has %s%s", dialect->product, name, rig_buf_text(&names),
+                 dialect->level_by_begin ? "" : ", and `default`, which leaves the session's level as it is");
     rig_buf_done(&names);
     return rc;
 }

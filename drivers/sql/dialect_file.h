@@ -125,7 +125,8 @@ struct rig_sql_fault {
 enum rig_rc rig_sql_dialect_load(const char *name, struct rig_sql_dialect_file **dialect, struct rig_err *err);
 /* Takes NULL. */
 void rig_sql_dialect_free(struct rig_sql_dialect_file *dialect);
-/* The level of a plan's `isolation`; NULL or empty: the default. RIG_E_PLAN, with the names. */
+/* The level of a plan's `isolation`; NULL or empty: the dialect's default. A level whose `is` is empty is the one that a session has
+ * when nothing is set. RIG_E_PLAN, with the names. */
 enum rig_rc rig_sql_dialect_find_level(const struct rig_sql_dialect_file *dialect, const char *name,
                                        const struct rig_sql_dialect_level **level, struct rig_err *err);
 /* The first rule that fits; NULL: none does. */

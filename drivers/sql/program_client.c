@@ -39,7 +39,7 @@ static void write_open(const struct rig_sql_program_run *run, struct rig_json_wr
     if (rig_sql_given(options->sql.password))
         rig_json_string(writer, "password", options->sql.password);
     rig_json_bool(writer, "autocommit", run->dialect->by_text);
-    if (run->dialect->level_by_call)
+    if (run->dialect->level_by_call && run->level->is[0] != '\0')
         rig_json_string(writer, "isolation", run->level->is);
     rig_json_end(writer);
 }
@@ -77,7 +77,7 @@ static enum rig_rc set_up(struct rig_sql_program_run *run, struct rig_sql_progra
     enum rig_rc rc = RIG_OK;
     if (dialect->session_setup != NULL)
         rc = rig_sql_program_script(connection, dialect, dialect->session_setup, NULL, NULL, err);
-    if (rc != RIG_OK || dialect->level_statement == NULL)
+    if (rc != RIG_OK || dialect->level_statement == NULL || run->level->is[0] == '\0')
         return rc;
     rig_buf_init(&sql, 0);
     rig_sql_dialect_add_level(dialect->level_statement, run->level, &sql);
@@ -141,7 +141,7 @@ static enum rig_rc check_level(const struct rig_sql_program_run *run, struct rig
                                struct rig_err *err)
 {
     struct shown shown = {.count = 0};
-    if (run->dialect->level_query == NULL)
+    if (run->dialect->level_query == NULL || run->level->is[0] == '\0')
         return RIG_OK;
     const enum rig_rc rc = ask_level(run, connection, &shown, err);
     if (rc != RIG_OK || (shown.count == 1 && strcmp(shown.text, run->level->shows) == 0))

@@ -8,7 +8,7 @@
 
 #include "drivers/sql/program_turn.h"
 
-enum { ROW_VALUES = 64, LONG_TEXT_BYTES = 4000 };
+enum { ROW_VALUES = 64, SHORT_TEXT_BYTES = 4000, LONG_TEXT_BYTES = 1000000 };
 
 /* ---- one request ---- */
 
@@ -253,14 +253,24 @@ static enum rig_rc check_value(const struct canary *canary, const char *column, 
     return rc;
 }
 
+/* A type with a length may take no more, nor a statement with the text in it. */
+static size_t long_text_bytes(const struct canary *canary)
+{
+    const struct rig_sql_dialect_file *dialect = canary->run->dialect;
+    const bool takes_long = strchr(dialect->text, '(') == NULL && !dialect->literal;
+    return takes_long && canary->run->options->sql.max_answer_bytes > 2 * LONG_TEXT_BYTES ? LONG_TEXT_BYTES
+                                                                                          : SHORT_TEXT_BYTES;
+}
+
 static enum rig_rc check_values(const struct canary *canary, struct rig_err *err)
 {
-    char *text = malloc(LONG_TEXT_BYTES + 1);
+    const size_t length = long_text_bytes(canary);
+    char *text = malloc(length + 1);
     if (text == NULL)
         return rig_no_memory(err, "a text");
-    for (int i = 0; i < LONG_TEXT_BYTES; i++)
-        text[i] = (char)(i % 5 == 0 ? ',' : '0' + i % 10);
-    text[LONG_TEXT_BYTES] = '\0';
+    for (size_t i = 0; i < length; i++)
+        text[i] = (char)(i % 5 == 0 ? ',' : '0' + (int)(i % 10));
+    text[length] = '\0';
     enum rig_rc rc = check_value(canary, "v", 'i', "1", "9007199254740993", err);
     if (rc == RIG_OK)
         rc = check_value(canary, "v", 'i', "2", "9223372036854775807", err);

@@ -118,6 +118,20 @@ class Jdbc(DialectTest):
         done = self.status(1, self.rig("scenario", plan, SOURCE / "configs" / "scenarios" / "g2-item.yaml", "--vary", "database.isolation=read-committed,serializable"))
         self.assertRegex(done.out, r"(?m)^g2-item +shown +40\w+")
 
+    def test_a_database_that_no_dialect_names(self):
+        """McKoi, as docs/sql-dialects.md has it: by the dialect `generic`, without code."""
+        jar = pathlib.Path("/usr/share/java/mckoisqldb.jar")
+        if shutil.which("javac") is None or not jar.exists():
+            self.skipTest(f"there is no javac, or no {jar} (scripts/setup)")
+        (self.folder / "mckoi.conf").write_text(f"database_path={self.folder}/data\nlog_path={self.folder}/log\nroot_path=configuration\n")
+        subprocess.run(["javac", "-d", self.folder, SOURCE / "drivers" / "exec" / "shims" / "RigJdbc.java"], check=True, timeout=120)
+        database = {"driver": "sql", "command": ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{jar}:{self.folder}", "-Djdbc.drivers=com.mckoi.JDBCDriver", "RigJdbc"],
+                    "processes": "one", "connection": f"jdbc:mckoi:local://{self.folder}/mckoi.conf?create_or_boot=true", "user": "sa", "password": "sa"}  # fmt: skip
+        for isolation in (None, "default"):
+            with self.subTest(isolation=isolation):
+                _, results = self.run_load("list-append", database if isolation is None else {**database, "isolation": isolation}, ("serializable",), transactions=150)
+                self.assertGreater(results["history"]["ok"], 20)
+
     def test_hsqldb(self):
         self.run_types("hsqldb", "jdbc:hsqldb:mem:rig;hsqldb.tx=mvcc", ("set", "stack"), ("snapshot-isolation",), 0)
 
