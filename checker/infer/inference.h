@@ -1,8 +1,8 @@
 /*
  * The result of an inference, for every workload: version orders, non-cyclic anomalies, the dependency graph.
  *
- * The graph is made on demand: a history without cycles is decided on its links (cycle/clean.h), any other on a part of
- * the graph (cycle/core.h).
+ * The graph is made on demand: a history without cycles is decided on its links, any other on a part of the graph
+ * (cycle/core.h).
  */
 #ifndef RIG_CHECKER_INFER_INFERENCE_H
 #define RIG_CHECKER_INFER_INFERENCE_H

@@ -3,7 +3,7 @@
  *
  * A transaction's predecessors over ww and wr, its own edges, lie in one row, transaction after transaction (`own`).
  * Every other edge is in a chain of the node that it leads to. So a history is linked in one pass, and most histories
- * need no more: cycle/clean.h decides on the links alone whether there is a cycle, and rig_graph_pack() makes the graph
+ * need no more: cycle/core.h decides on the links alone whether there is a cycle, and rig_graph_pack() makes the graph
  * only then.
  *
  * `late_before` guides the search: nodes are numbered in completion order, nearly every edge leads forward in it, and a

@@ -1,7 +1,7 @@
 /* Whether links are clean, on random ones, compared with components and real time on their graph. */
 #include "tests/unit/random_links.h"
 
-#include "checker/decide/cycle/clean.h"
+#include "checker/decide/cycle/core.h"
 #include "checker/decide/cycle/realtime.h"
 
 enum { ROUNDS = 20000 };
@@ -45,7 +45,7 @@ static void clean_means_no_component_and_no_violation(void **state)
             make_bundle(&f, &rng);
         assert_int_equal(rig_graph_pack(&f.links, NULL, &f.arena, &graph, &err), RIG_OK);
         bool wanted = expected(&f, &graph, real_time);
-        assert_int_equal(rig_links_clean(&f.links, real_time ? &f.history : NULL, NULL, &clean, &err), RIG_OK);
+        assert_int_equal(rig_core_is_empty(&f.links, real_time ? &f.history : NULL, NULL, &clean, &err), RIG_OK);
         if (clean && !wanted)
             fail_msg("seed 90125, round %u: not clean", round);
         if (wanted && !clean && !(real_time && any_info(&f)))
@@ -72,7 +72,7 @@ static void a_chain_that_leads_back_is_walked(void **state)
             assert_true(rig_links_add(&links, i + 1, i, RIG_LINK_WR));
         if (closed)
             assert_true(rig_links_add(&links, 0, LONG - 1, RIG_LINK_WR));
-        assert_int_equal(rig_links_clean(&links, NULL, NULL, &clean, &err), RIG_OK);
+        assert_int_equal(rig_core_is_empty(&links, NULL, NULL, &clean, &err), RIG_OK);
         assert_int_equal(clean, !closed);
         rig_arena_done(&arena);
     }
@@ -104,7 +104,7 @@ static void an_edge_against_the_order_of_a_process_is_found_at_any_distance(void
         rig_arena_init(&arena, 0);
         assert_true(rig_links_init(&links, &arena, COUNT, 0, COUNT));
         assert_true(rig_links_add(&links, last, FIRST, RIG_LINK_RW));
-        assert_int_equal(rig_links_clean(&links, &history, committed, &clean, &err), RIG_OK);
+        assert_int_equal(rig_core_is_empty(&links, &history, committed, &clean, &err), RIG_OK);
         if (clean == same)
             fail_msg("distance %u, of %s process: %s", distances[d / 2], same ? "one" : "another",
                      clean ? "clean" : "not clean");

@@ -15,8 +15,14 @@
  * u, no node is skipped until the walk has passed the last node that completed before A was invoked, and the latest
  * invocation among a node's ancestors is passed on to its successors: so the path from u to T is in the core as well.
  *
+ * Whether there is a core at all is asked first (rig_core_is_empty()), before a graph is made of the links: most
+ * histories have none. The same walk then ends at the first node that is in the core, and needs neither components nor
+ * the latest invocations: a node that is done was invoked in time, and one that is open closes a cycle.
+ *
  * Time: linear in the edges of the nodes walked, which are few where cycles are short, and in the transactions for
- * their process order. Space: 9 bytes a node; 16 a node on the deepest path and 4 an open one while the walk lasts.
+ * their process order. Space: 9 bytes a node; 16 a node on the deepest path and 4 an open one while the walk lasts. To
+ * ask: 1 byte a node, 16 a node on the deepest path, and up to 256 transactions looked at for the process order of a
+ * node.
  */
 #ifndef RIG_CHECKER_DECIDE_CYCLE_CORE_H
 #define RIG_CHECKER_DECIDE_CYCLE_CORE_H
@@ -25,6 +31,14 @@
 #include "checker/model/graph.h"
 #include "history/model/history.h"
 
+/*
+ * *empty: there is no cycle; nor one with process order, where processes run in turn (`in_turn`; `committed` tells per
+ * transaction whether it counts, and may be NULL elsewhere); nor one with real-time edges, unless `history` is NULL or
+ * has no invocations. When it is false, there is a cycle, or one with real time depends on a transaction of unknown
+ * fate, which never ends. Memory comes from the links' arena.
+ */
+enum rig_rc rig_core_is_empty(const struct rig_links *links, const struct rig_history *history,
+                              const uint8_t *committed, bool *empty, struct rig_err *err);
 /*
  * Makes the graph of the core, with process order. It leaves out the nodes that are not `selected` (per node; NULL: all
  * are) and their edges. `committed` is per transaction. Memory comes from the links' arena.

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/decide/cycle/clean.h"
 #include "checker/decide/cycle/collect.h"
 #include "checker/decide/cycle/core.h"
 #include "checker/decide/cycle/existence.h"
@@ -573,7 +572,7 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_infer
 {
     bool clean = false;
     *ladder = (struct rig_ladder){0};
-    enum rig_rc rc = rig_links_clean(&inference->links, history, inference->committed, &clean, err);
+    enum rig_rc rc = rig_core_is_empty(&inference->links, history, inference->committed, &clean, err);
     /* Process order is part of real-time order where invocations are known, or was looked at. */
     ladder->clean = rc == RIG_OK && clean && history->has_invocations;
     RIG_COSTLY(!ladder->clean || has_no_core(inference));

@@ -7,7 +7,7 @@
  * has a cycle always yields at least one.
  *
  * Time: linear in the core of the graph (core.h) per rung, plus bounded searches; for a history without cycles, one
- * walk from the nodes that backward edges lead to (clean.h).
+ * walk from the nodes that backward edges lead to.
  */
 #ifndef RIG_CHECKER_DECIDE_CYCLE_LADDER_H
 #define RIG_CHECKER_DECIDE_CYCLE_LADDER_H

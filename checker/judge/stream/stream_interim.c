@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "checker/decide/cycle/clean.h"
+#include "checker/decide/cycle/core.h"
 #include "checker/judge/stream/explained.h"
 #include "checker/decide/solve/explanations.h"
 #include "checker/judge/stream/stream_private.h"
@@ -55,7 +55,7 @@ enum rig_rc rig_stream_doomed(struct rig_stream *w, const struct rig_history *vi
 {
     bool clean = false;
     *levels = 0;
-    enum rig_rc rc = rig_links_clean(&w->judge.inference.links, view, w->judge.inference.committed, &clean, err);
+    enum rig_rc rc = rig_core_is_empty(&w->judge.inference.links, view, w->judge.inference.committed, &clean, err);
     if (rc != RIG_OK || (clean && w->judge.inference.noncyclic.kept.count == 0))
         return rc;
     struct rig_judge *judge = interim_judge(w);
