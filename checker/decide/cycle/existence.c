@@ -169,8 +169,6 @@ struct existence_search {
     struct rig_err *err;
 };
 
-RIG_VEC(struct rig_seed, seeds)
-
 static enum rig_rc no_memory(struct rig_err *err)
 {
     return rig_memory_limit(err, "the search for cycles");
@@ -217,81 +215,45 @@ static enum rig_rc follow(struct existence_search *q, struct rig_seed seed, stru
     return RIG_OK;
 }
 
-/* ---- rw edges ---- */
-
-/* Fills `seeds` with the rw edges into a transaction, also through relays. False when memory runs out. */
-static bool rw_into(const struct rig_graph *graph, uint32_t to, struct rig_node_list *open, struct seeds *seeds)
-{
-    open->count = seeds->count = 0;
-    bool done = rig_node_list_add(open, to);
-    while (done && open->count > 0) {
-        uint32_t node = open->at[--open->count];
-        for (uint32_t i = graph->first[node]; done && i < graph->first[node + 1]; i++) {
-            uint32_t from = rig_edge_node(graph->edges[i]);
-            if (rig_edge_link(graph->edges[i]) == RIG_LINK_THROUGH)
-                done = rig_node_list_add(open, from);
-            else if (rig_edge_link(graph->edges[i]) == RIG_LINK_RW)
-                done = seeds_add(seeds, (struct rig_seed){from, to, RIG_EDGE_RW});
-        }
-    }
-    return done;
-}
-
-/* Whether the rw edge lies inside one of the view's components. In a split view it is passed from (to, by rw). */
-static bool is_inside(const struct rig_components *components, struct rig_seed seed)
-{
-    const bool split = components->view.split;
-    uint32_t at = components->component_of[split ? 2 * seed.to + 1 : seed.to];
-    return at != UINT32_MAX && at == components->component_of[split ? 2 * seed.from : seed.from];
-}
+/* ---- rw edges inside components ---- */
 
 /* Nonadjacent and G2: an rw edge inside a component, of the split graph or of all edges. */
 static enum rig_rc try_components(struct existence_search *q, const struct rig_components *components)
 {
-    const struct rig_graph *graph = q->given->graph;
-    const bool split = components->view.split;
-    struct rig_node_list open = {0};
-    struct seeds seeds = {0};
+    const uint32_t txn_count = q->given->graph->txn_count;
+    struct rig_seeds seeds = {0};
     enum rig_rc rc = RIG_OK;
     size_t tried = 0;
-    for (uint32_t to = 0; rc == RIG_OK && !q->done && to < graph->txn_count && tried < MOST_SEEDS; to++) {
-        uint32_t component = components->component_of[split ? 2 * to + 1 : to];
+    for (uint32_t to = 0; rc == RIG_OK && !q->done && to < txn_count && tried < MOST_SEEDS; to++) {
+        const uint32_t component = components->component_of[components->view.split ? 2 * to + 1 : to];
+        seeds.count = 0;
         if (component == UINT32_MAX)
             continue;
         RIG_INVARIANT(component < components->list.count);
-        if (!rw_into(graph, to, &open, &seeds))
+        if (!rig_seeds_into(components, component, to, RIG_EDGE_RW, SIZE_MAX, &seeds))
             rc = no_memory(q->err);
-        for (size_t i = 0; rc == RIG_OK && !q->done && i < seeds.count && tried < MOST_SEEDS; i++) {
-            if (!is_inside(components, seeds.at[i]))
-                continue;
+        for (size_t i = 0; rc == RIG_OK && !q->done && i < seeds.count && tried < MOST_SEEDS; i++, tried++)
             rc = follow(q, seeds.at[i], (struct rig_region){.components = components, .component = component});
-            tried++;
-        }
     }
-    rig_node_list_done(&open);
-    seeds_done(&seeds);
+    rig_seeds_done(&seeds);
     return rc;
 }
 
 /* ---- exactly one rw edge ---- */
 
 /* Collects the rw edges of the core whose ends may be joined: those within one component of all edges. */
-static bool ask_pairs(const struct existence_search *q, const struct rig_components *all, struct rig_pairs *pairs)
+static bool ask_pairs(const struct rig_components *all, struct rig_pairs *pairs)
 {
-    const struct rig_graph *graph = q->given->graph;
-    struct rig_node_list open = {0};
-    struct seeds seeds = {0};
+    struct rig_seeds seeds = {0};
     bool done = true;
-    for (uint32_t to = 0; done && to < graph->txn_count; to++) {
-        if (all->component_of[to] == UINT32_MAX)
-            continue;
-        done = rw_into(graph, to, &open, &seeds);
+    for (uint32_t to = 0; done && to < all->view.graph->txn_count; to++) {
+        seeds.count = 0;
+        done = all->component_of[to] == UINT32_MAX ||
+               rig_seeds_into(all, all->component_of[to], to, RIG_EDGE_RW, SIZE_MAX, &seeds);
         for (size_t i = 0; done && i < seeds.count; i++)
-            done = !is_inside(all, seeds.at[i]) ||
-                   rig_pairs_add(pairs, (struct rig_pair){.from = to, .to = seeds.at[i].from});
+            done = rig_pairs_add(pairs, (struct rig_pair){.from = to, .to = seeds.at[i].from});
     }
-    rig_node_list_done(&open);
-    seeds_done(&seeds);
+    rig_seeds_done(&seeds);
     return done;
 }
 
@@ -300,7 +262,7 @@ static enum rig_rc try_pairs(struct existence_search *q, const struct rig_compon
     struct rig_components all = {0};
     struct rig_pairs pairs = {0};
     enum rig_rc rc = rig_components_find(view_of(q, RIG_LINKS_ALL, false), &all, q->err);
-    if (rc == RIG_OK && !ask_pairs(q, &all, &pairs))
+    if (rc == RIG_OK && !ask_pairs(&all, &pairs))
         rc = no_memory(q->err);
     if (rc == RIG_OK)
         rc = rig_reach(flow, &pairs, q->err);

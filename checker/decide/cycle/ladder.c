@@ -118,62 +118,9 @@ static enum rig_rc try_seed(struct climb *c, const struct rig_path_rule *rule, s
 
 /* ---- seeds inside a component ---- */
 
-RIG_VEC(struct rig_seed, seeds)
-
-/* The state of a node that was reached over an rw edge, or over another one. */
-static uint32_t state_of(const struct rig_view *view, uint32_t node, bool came_by_rw)
-{
-    return view->split ? node * 2 + came_by_rw : node;
-}
-
-/* Whether an edge of `kind` from `from`, into a state of the component, lies inside it, and so on a cycle. */
-static bool starts_inside(const struct rig_components *components, uint32_t component, uint32_t from,
-                          enum rig_edge_kind kind)
-{
-    const struct rig_view *view = &components->view;
-    bool by_other = components->component_of[state_of(view, from, false)] == component;
-    bool by_rw = components->component_of[state_of(view, from, true)] == component;
-    return by_other || (by_rw && kind != RIG_EDGE_RW);
-}
-
-/*
- * The edges of one kind that lead into `node` from inside its component, through relays too; stops at `most` seeds.
- * Each lies on a cycle of the component's view.
- */
-static bool seeds_into(const struct rig_components *components, uint32_t component, uint32_t node,
-                       enum rig_edge_kind kind, size_t most, struct seeds *seeds)
-{
-    const struct rig_graph *graph = components->view.graph;
-    bool rw = kind == RIG_EDGE_RW;
-    if (components->component_of[state_of(&components->view, node, rw)] != component)
-        return true;
-    if (kind == RIG_EDGE_PROCESS) {
-        uint32_t before = graph->process_before[node];
-        bool inside = before != RIG_NODE_NONE && starts_inside(components, component, before, kind);
-        return !inside || seeds_add(seeds, (struct rig_seed){before, node, kind});
-    }
-    enum rig_link link = kind == RIG_EDGE_WW ? RIG_LINK_WW : kind == RIG_EDGE_WR ? RIG_LINK_WR : RIG_LINK_RW;
-    struct rig_node_list open = {0};
-    bool done = rig_node_list_add(&open, node);
-    while (done && open.count > 0 && seeds->count < most) {
-        uint32_t at = open.at[--open.count];
-        for (uint32_t i = graph->first[at]; done && i < graph->first[at + 1] && seeds->count < most; i++) {
-            uint32_t from = rig_edge_node(graph->edges[i]);
-            if (rig_edge_link(graph->edges[i]) == RIG_LINK_THROUGH) {
-                if (components->component_of[state_of(&components->view, from, rw)] == component)
-                    done = rig_node_list_add(&open, from);
-            } else if (rig_edge_link(graph->edges[i]) == link && starts_inside(components, component, from, kind)) {
-                done = seeds_add(seeds, (struct rig_seed){from, node, kind});
-            }
-        }
-    }
-    rig_node_list_done(&open);
-    return done;
-}
-
 /* Up to `most` seeds, spread evenly over the component's members. */
 static bool choose_seeds(const struct rig_components *components, uint32_t component, enum rig_edge_kind kind,
-                         size_t most, struct seeds *seeds)
+                         size_t most, struct rig_seeds *seeds)
 {
     RIG_REQUIRE(component < components->list.count && most > 0);
     struct rig_component range = components->list.at[component];
@@ -183,7 +130,8 @@ static bool choose_seeds(const struct rig_components *components, uint32_t compo
     for (uint32_t offset = 0; offset < stride && seeds->count < most; offset++) {
         for (uint32_t i = range.begin + offset; i < range.end && seeds->count < most; i += stride) {
             uint32_t node = rig_view_node(&components->view, components->order[i]);
-            if (node < components->view.graph->txn_count && !seeds_into(components, component, node, kind, most, seeds))
+            if (node < components->view.graph->txn_count &&
+                !rig_seeds_into(components, component, node, kind, most, seeds))
                 return false;
         }
     }
@@ -191,7 +139,7 @@ static bool choose_seeds(const struct rig_components *components, uint32_t compo
 }
 
 static enum rig_rc search_component(struct climb *c, const struct rig_components *components, uint32_t component,
-                                    enum rig_rung rung, const struct rig_path_rule *rule, struct seeds *seeds)
+                                    enum rig_rung rung, const struct rig_path_rule *rule, struct rig_seeds *seeds)
 {
     static const enum rig_edge_kind seed_kinds[RIG_RUNG_COUNT] = {RIG_EDGE_WW, RIG_EDGE_WR, RIG_EDGE_RW, RIG_EDGE_RW};
     enum rig_edge_kind kind = components->view.process ? RIG_EDGE_PROCESS : seed_kinds[rung];
@@ -225,17 +173,17 @@ static enum rig_rc search_certainly(struct climb *c, const struct rig_components
             bool in_view = kind == RIG_EDGE_PROCESS ? components->view.process : rule.links >> kind & 1u;
             if (!in_view)
                 continue;
-            struct seeds seeds = {0};
-            bool made = seeds_into(components, 0, node, (enum rig_edge_kind)kind, 1, &seeds);
+            struct rig_seeds seeds = {0};
+            bool made = rig_seeds_into(components, 0, node, (enum rig_edge_kind)kind, 1, &seeds);
             size_t shortest = 0;
             enum rig_rc rc = made ? RIG_OK : no_memory(c);
             if (rc == RIG_OK && seeds.count > 0) {
                 rc = try_seed(c, &rule, seeds.at[0], region, false, &shortest);
                 RIG_INVARIANT(rc != RIG_OK || shortest > 0);
-                seeds_done(&seeds);
+                rig_seeds_done(&seeds);
                 return rc;
             }
-            seeds_done(&seeds);
+            rig_seeds_done(&seeds);
             if (rc != RIG_OK)
                 return rc;
         }
@@ -271,7 +219,7 @@ static bool rung_has_witness(const struct rig_ladder *ladder, enum rig_rung rung
 static enum rig_rc witness_components(struct climb *c, const struct rig_components *components, enum rig_rung rung)
 {
     enum rig_along order = components->view.process ? RIG_ALONG_PROCESS : RIG_ALONG_PLAIN;
-    struct seeds seeds = {0};
+    struct rig_seeds seeds = {0};
     enum rig_rc rc = RIG_OK;
     struct rig_path_rule rule = rule_of(rung, components->view.process);
     c->budget = RUNG_BUDGET;
@@ -282,7 +230,7 @@ static enum rig_rc witness_components(struct climb *c, const struct rig_componen
     c->budget = rung == RIG_RUNG_SNAPSHOT ? RUNG_BUDGET : 0;
     for (uint32_t i = 0; rc == RIG_OK && c->budget > 0 && i < components->list.count && i < COMPONENTS_PER_RUNG; i++)
         rc = search_component(c, components, i, rung, &rule, &seeds);
-    seeds_done(&seeds);
+    rig_seeds_done(&seeds);
     if (rc == RIG_OK && !rung_has_witness(c->ladder, rung, order))
         rc = search_certainly(c, components, rung);
     return rc;

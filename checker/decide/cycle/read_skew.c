@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/decide/cycle/search.h"
 
 enum { LANES = 8 };
 
@@ -45,7 +46,7 @@ struct skew {
     struct questions questions;
     struct key_list keys;
     struct events events;
-    struct node_list relays;  /* still to walk, in ask_about() */
+    struct rig_seeds seeds;   /* of ask_about() */
     struct observed observed; /* of the last writer that a question named */
     uint32_t (*levels)[LANES];
     size_t level_capacity;
@@ -96,8 +97,6 @@ static const struct observed *observed(struct skew *s, uint32_t node)
 
 static bool ask(struct skew *s, uint32_t reader, uint32_t writer)
 {
-    if (s->all->component_of[reader] != s->all->component_of[writer])
-        return true;
     bool same_flow =
         s->flow->component_of[reader] != UINT32_MAX && s->flow->component_of[reader] == s->flow->component_of[writer];
     if (same_flow) /* they reach each other */
@@ -116,28 +115,14 @@ static bool ask(struct skew *s, uint32_t reader, uint32_t writer)
 /* Asks one question for every rw edge into the transaction, also through relays. */
 static bool ask_about(struct skew *s, uint32_t writer)
 {
-    const struct rig_graph *graph = s->all->view.graph;
-    bool chained = s->versions != NULL && s->flow->component_of[writer] == UINT32_MAX;
-    s->relays.count = 0;
-    if (!node_list_add(&s->relays, writer))
-        return false;
-    while (s->relays.count > 0) {
-        uint32_t node = s->relays.at[--s->relays.count];
-        for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
-            uint32_t from = rig_edge_node(graph->edges[i]);
-            enum rig_link link = rig_edge_link(graph->edges[i]);
-            bool added = true;
-            if (link == RIG_LINK_THROUGH && chained && !observed(s, writer)->any)
-                return true; /* nothing descends from it */
-            if (link == RIG_LINK_THROUGH)
-                added = node_list_add(&s->relays, from);
-            else if (link == RIG_LINK_RW)
-                added = ask(s, from, writer);
-            if (!added)
-                return false;
-        }
-    }
-    return true;
+    const bool chained = s->versions != NULL && s->flow->component_of[writer] == UINT32_MAX;
+    if (chained && !observed(s, writer)->any)
+        return true; /* nothing descends from it */
+    s->seeds.count = 0;
+    bool done = rig_seeds_into(s->all, s->all->component_of[writer], writer, RIG_EDGE_RW, SIZE_MAX, &s->seeds);
+    for (size_t i = 0; done && i < s->seeds.count; i++)
+        done = ask(s, s->seeds.at[i].from, writer);
+    return done;
 }
 
 static int compare_questions(const void *left, const void *right)
@@ -314,7 +299,7 @@ enum rig_rc rig_read_skews(const struct rig_versions *versions, const struct rig
     free(s.rank);
     free(s.levels);
     node_list_done(&s.nodes);
-    node_list_done(&s.relays);
+    rig_seeds_done(&s.seeds);
     questions_done(&s.questions);
     key_list_done(&s.keys);
     events_done(&s.events);

@@ -398,3 +398,52 @@ size_t rig_search_visited(const struct rig_search *search)
 {
     return search->visits.count;
 }
+
+/* ---- seeds inside a component ---- */
+
+/* The state of a node that was reached over an rw edge, or over another one. */
+static uint32_t state_of(const struct rig_view *view, uint32_t node, bool came_by_rw)
+{
+    return view->split ? node * 2 + came_by_rw : node;
+}
+
+/* Whether an edge of `kind` from `from`, into a state of the component, lies inside it, and so on a cycle. */
+static bool starts_inside(const struct rig_components *components, uint32_t component, uint32_t from,
+                          enum rig_edge_kind kind)
+{
+    const struct rig_view *view = &components->view;
+    bool by_other = components->component_of[state_of(view, from, false)] == component;
+    bool by_rw = components->component_of[state_of(view, from, true)] == component;
+    return by_other || (by_rw && kind != RIG_EDGE_RW);
+}
+
+bool rig_seeds_into(const struct rig_components *components, uint32_t component, uint32_t node, enum rig_edge_kind kind,
+                    size_t most, struct rig_seeds *seeds)
+{
+    const struct rig_graph *graph = components->view.graph;
+    bool rw = kind == RIG_EDGE_RW;
+    if (components->component_of[state_of(&components->view, node, rw)] != component)
+        return true;
+    if (kind == RIG_EDGE_PROCESS) {
+        uint32_t before = graph->process_before[node];
+        bool inside = before != RIG_NODE_NONE && starts_inside(components, component, before, kind);
+        return !inside || rig_seeds_add(seeds, (struct rig_seed){before, node, kind});
+    }
+    enum rig_link link = kind == RIG_EDGE_WW ? RIG_LINK_WW : kind == RIG_EDGE_WR ? RIG_LINK_WR : RIG_LINK_RW;
+    struct visit_ids open = {0};
+    bool done = visit_ids_add(&open, node);
+    while (done && open.count > 0 && seeds->count < most) {
+        uint32_t at = open.at[--open.count];
+        for (uint32_t i = graph->first[at]; done && i < graph->first[at + 1] && seeds->count < most; i++) {
+            uint32_t from = rig_edge_node(graph->edges[i]);
+            if (rig_edge_link(graph->edges[i]) == RIG_LINK_THROUGH) {
+                if (components->component_of[state_of(&components->view, from, rw)] == component)
+                    done = visit_ids_add(&open, from);
+            } else if (rig_edge_link(graph->edges[i]) == link && starts_inside(components, component, from, kind)) {
+                done = rig_seeds_add(seeds, (struct rig_seed){from, node, kind});
+            }
+        }
+    }
+    visit_ids_done(&open);
+    return done;
+}

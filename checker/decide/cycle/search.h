@@ -42,6 +42,8 @@ struct rig_seed {
     enum rig_edge_kind kind;
 };
 
+RIG_VEC(struct rig_seed, rig_seeds)
+
 /* The nodes that the path may visit; all NULL: any. Both members belong to the components' view. */
 struct rig_region {
     const struct rig_components *components; /* inside this one of them; or, when `latest` is given: */
@@ -67,5 +69,10 @@ enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path
 
 /* The number of states that the last search visited. */
 size_t rig_search_visited(const struct rig_search *search);
+
+/* Adds the edges of one kind that lead into `node` from inside its component, through relays too; stops at `most`
+ * seeds. Each lies on a cycle of the component's view. False when memory runs out. */
+bool rig_seeds_into(const struct rig_components *components, uint32_t component, uint32_t node, enum rig_edge_kind kind,
+                    size_t most, struct rig_seeds *seeds);
 
 #endif
