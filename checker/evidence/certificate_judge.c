@@ -3,38 +3,18 @@
 #include "base/bug.h"
 #include "history/types/types.h"
 
-struct comparison {
+struct judging {
+    struct rig_comparison *comparison;
     const struct rig_history *history;
     const struct rig_certificate_chains *chains;
     struct rig_certificate_chains lost; /* of the commits that failovers lost */
-    struct rig_certified *into;
-    uint32_t *writers; /* per commit */
-    uint8_t *named;    /* per commit: some transaction has a value of it */
-    uint32_t *common;  /* per key: rig_certificate_common() */
-    bool failed;
+    uint32_t *writers;                  /* per commit */
+    uint8_t *named;                     /* per commit: some transaction has a value of it */
+    uint32_t *common;                   /* per key: rig_certificate_common() */
 };
 
-bool rig_discrepancy_note(struct rig_certified *certified, const struct rig_history *history,
-                          const struct rig_discrepancy *found)
-{
-    RIG_REQUIRE(found->kind < RIG_DISCREPANCY_COUNT && found->txn < history->txn_count);
-    RIG_REQUIRE(found->of_lost || found->commit == UINT32_MAX || found->commit < history->certificate->commits.count);
-    const enum rig_discrepancy_kind kind = found->kind;
-    const uint64_t at = certified->counts[kind]++;
-    if (at >= RIG_DISCREPANCIES_KEPT)
-        return true;
-    if (certified->kept[kind] == NULL)
-        certified->kept[kind] =
-            rig_arena_array(&certified->arena, RIG_DISCREPANCIES_KEPT, sizeof *certified->kept[kind]);
-    if (certified->kept[kind] == NULL)
-        return false;
-    certified->kept[kind][at] = *found;
-    certified->kept[kind][at].name = rig_txn_name(history, found->txn);
-    return true;
-}
-
 /* A write that the stream does not have, and that a lost commit has; false: none does. */
-static bool note_lost(struct comparison *c, enum rig_discrepancy_kind kind, uint32_t txn)
+static bool note_lost(struct judging *c, enum rig_discrepancy_kind kind, uint32_t txn)
 {
     RIG_REQUIRE(kind == RIG_DISCREPANCY_LOST_COMMIT || kind == RIG_DISCREPANCY_RESURRECTED_ABORT);
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
@@ -49,28 +29,18 @@ static bool note_lost(struct comparison *c, enum rig_discrepancy_kind kind, uint
     if (slot == NULL)
         return false;
     RIG_INVARIANT(slot->commit < c->history->certificate->lost->commits.count);
-    const struct rig_discrepancy found = {.kind = kind,
-                                          .txn = txn,
-                                          .op = op,
-                                          .commit = slot->commit,
-                                          .of_lost = true,
-                                          .snapshot = UINT32_MAX,
-                                          .other_snapshot = UINT32_MAX,
-                                          .other_commit = UINT32_MAX};
-    c->failed |= !rig_discrepancy_note(c->into, c->history, &found);
+    struct rig_discrepancy found = rig_discrepancy_at(kind, txn, op);
+    found.commit = slot->commit;
+    found.of_lost = true;
+    rig_comparison_note(c->comparison, found);
     return true;
 }
 
-static void note(struct comparison *c, enum rig_discrepancy_kind kind, uint32_t txn, uint32_t op, uint32_t commit)
+static void note(struct judging *c, enum rig_discrepancy_kind kind, uint32_t txn, uint32_t op, uint32_t commit)
 {
-    const struct rig_discrepancy found = {.kind = kind,
-                                          .txn = txn,
-                                          .op = op,
-                                          .commit = commit,
-                                          .snapshot = UINT32_MAX,
-                                          .other_snapshot = UINT32_MAX,
-                                          .other_commit = UINT32_MAX};
-    c->failed |= !rig_discrepancy_note(c->into, c->history, &found);
+    struct rig_discrepancy found = rig_discrepancy_at(kind, txn, op);
+    found.commit = commit;
+    rig_comparison_note(c->comparison, found);
 }
 
 /* ---- writes ---- */
@@ -83,7 +53,7 @@ struct found {
     bool one_commit;
 };
 
-static struct found find_writes(const struct comparison *c, uint32_t txn)
+static struct found find_writes(const struct judging *c, uint32_t txn)
 {
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
     struct found found = {
@@ -110,7 +80,7 @@ static struct found find_writes(const struct comparison *c, uint32_t txn)
 }
 
 /* Whether the commit drops elements, or removes a key. */
-static bool is_irregular(const struct comparison *c, uint32_t commit)
+static bool is_irregular(const struct judging *c, uint32_t commit)
 {
     RIG_REQUIRE(commit < c->history->certificate->commits.count);
     uint32_t low = 0, high = c->chains->irregular_count;
@@ -125,7 +95,7 @@ static bool is_irregular(const struct comparison *c, uint32_t commit)
 }
 
 /* Whether the writes of the transaction to the key of the change are its elements, in this order. */
-static bool is_change(const struct comparison *c, uint32_t txn, const struct rig_change *change)
+static bool is_change(const struct judging *c, uint32_t txn, const struct rig_change *change)
 {
     RIG_REQUIRE((size_t)change->first + change->count <= c->history->certificate->elements.count);
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
@@ -142,7 +112,7 @@ static bool is_change(const struct comparison *c, uint32_t txn, const struct rig
 }
 
 /* As is_exact(), key by key. Each key of the commit has one change, and all of its keys are the transaction's. */
-static bool has_last_versions(const struct comparison *c, uint32_t txn, uint32_t commit, uint32_t writes)
+static bool has_last_versions(const struct judging *c, uint32_t txn, uint32_t commit, uint32_t writes)
 {
     const struct rig_change *changes = rig_commit_changes(c->history->certificate, commit);
     uint32_t found = 0;
@@ -155,7 +125,7 @@ static bool has_last_versions(const struct comparison *c, uint32_t txn, uint32_t
 }
 
 /* Whether the commit has exactly the transaction's writes, in its order. */
-static bool is_exact(const struct comparison *c, uint32_t txn, uint32_t commit)
+static bool is_exact(const struct judging *c, uint32_t txn, uint32_t commit)
 {
     RIG_REQUIRE(txn < c->history->txn_count && commit < c->history->certificate->commits.count);
     const struct rig_certificate *certificate = c->history->certificate;
@@ -176,17 +146,7 @@ static bool is_exact(const struct comparison *c, uint32_t txn, uint32_t commit)
     return op == end && !is_irregular(c, commit);
 }
 
-static void compare_unknown(struct comparison *c, const struct found *found, bool exact, uint8_t *never)
-{
-    RIG_REQUIRE(!exact || found->present > 0);
-    const bool complete = c->history->certificate->complete;
-    c->into->resolved_ok += exact;
-    c->into->resolved_fail += found->present == 0 && complete;
-    c->into->open_count += !exact && !(found->present == 0 && complete);
-    *never = found->present == 0 && complete;
-}
-
-static void compare_writes(struct comparison *c, uint32_t txn, uint8_t *never)
+static void compare_writes(struct judging *c, uint32_t txn, uint8_t *never)
 {
     const struct found found = find_writes(c, txn);
     if (found.writes == 0)
@@ -213,7 +173,8 @@ static void compare_writes(struct comparison *c, uint32_t txn, uint8_t *never)
     default:
         if (found.present > 0 && !exact)
             note(c, RIG_DISCREPANCY_TORN_COMMIT, txn, found.first_here, found.commit);
-        compare_unknown(c, &found, exact, never);
+        *never = found.present == 0 && c->history->certificate->complete;
+        rig_comparison_resolve(c->comparison, exact, *never);
         break;
     }
 }
@@ -233,7 +194,7 @@ uint32_t rig_certificate_common(const struct rig_history *history, const struct 
 }
 
 /* Whether the list is a prefix of the chain; or, where the chain may go on, the chain one of the list. */
-static bool is_prefix(const struct comparison *c, const struct rig_txn_op *op)
+static bool is_prefix(const struct judging *c, const struct rig_txn_op *op)
 {
     const struct rig_read_list list = rig_txn_op_list(c->history, op);
     const struct rig_certificate_chain *chain = &c->chains->keys[op->key];
@@ -245,7 +206,7 @@ static bool is_prefix(const struct comparison *c, const struct rig_txn_op *op)
     return same == list.count || (same == chain->count && !c->history->certificate->complete);
 }
 
-static bool fits(const struct comparison *c, uint32_t txn, uint32_t at)
+static bool fits(const struct judging *c, uint32_t txn, uint32_t at)
 {
     const struct rig_txn_op *op = rig_txn_ops(c->history, txn) + at, *own;
     if (op->read_state != RIG_READ_SEEN || c->chains->keys[op->key].irregular)
@@ -258,7 +219,7 @@ static bool fits(const struct comparison *c, uint32_t txn, uint32_t at)
            own->value == op->value;
 }
 
-static void compare_reads(struct comparison *c, uint32_t txn)
+static void compare_reads(struct judging *c, uint32_t txn)
 {
     RIG_REQUIRE(c->history->txns[txn].outcome == RIG_OUTCOME_OK);
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
@@ -270,11 +231,13 @@ static void compare_reads(struct comparison *c, uint32_t txn)
 
 /* ---- all of it ---- */
 
-bool rig_certificate_judge(const struct rig_history *history, const struct rig_certificate_chains *chains,
-                           uint8_t *never, uint32_t *writers, struct rig_certified *certified)
+bool rig_certificate_judge(struct rig_comparison *comparison, const struct rig_certificate_chains *chains,
+                           uint8_t *never, uint32_t *writers)
 {
+    const struct rig_history *history = comparison->history;
+    struct rig_certified *certified = comparison->into;
     RIG_REQUIRE(history->certificate != NULL && chains->keys != NULL);
-    struct comparison c = {.history = history, .chains = chains, .into = certified, .writers = writers};
+    struct judging c = {.comparison = comparison, .history = history, .chains = chains, .writers = writers};
     for (size_t i = 0; i < history->certificate->commits.count; i++)
         writers[i] = UINT32_MAX;
     c.named = rig_arena_array(&certified->arena, history->certificate->commits.count + 1, 1);
@@ -294,5 +257,5 @@ bool rig_certificate_judge(const struct rig_history *history, const struct rig_c
     }
     for (size_t i = 0; i < history->certificate->commits.count; i++)
         certified->foreign_count += !c.named[i];
-    return !c.failed;
+    return !comparison->failed;
 }

@@ -15,15 +15,12 @@
 #define RIG_CHECKER_EVIDENCE_CERTIFICATE_JUDGE_H
 
 #include "checker/evidence/certificate_chains.h"
-#include "checker/model/certified.h"
+#include "checker/evidence/comparison.h"
 
 /* `never` (a byte a transaction, zeroed): set to 1 for those that certainly did not commit. `writers`: gets per commit
  * the transaction that made exactly it, else UINT32_MAX. False when memory runs out. */
-bool rig_certificate_judge(const struct rig_history *history, const struct rig_certificate_chains *chains,
-                           uint8_t *never, uint32_t *writers, struct rig_certified *certified);
-/* Counts the discrepancy, and keeps it as long as there are few of its kind. False when memory runs out. */
-bool rig_discrepancy_note(struct rig_certified *certified, const struct rig_history *history,
-                          const struct rig_discrepancy *found);
+bool rig_certificate_judge(struct rig_comparison *comparison, const struct rig_certificate_chains *chains,
+                           uint8_t *never, uint32_t *writers);
 /* The elements of the spine that the chain of the key shares. */
 uint32_t rig_certificate_common(const struct rig_history *history, const struct rig_certificate_chains *chains,
                                 uint32_t key);

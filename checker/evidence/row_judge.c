@@ -1,23 +1,22 @@
 #include "checker/evidence/row_judge.h"
 
 #include "base/bug.h"
-#include "checker/evidence/certificate_judge.h"
 #include "checker/evidence/row_commits.h"
 #include "checker/evidence/row_recover.h"
 #include "checker/evidence/row_states.h"
-#include "checker/evidence/visibility.h"
 
 #define NONE UINT32_MAX
 
 static const char removals_open[] = "a commit removes rows, and the answers do not say which transaction made it";
 
 struct judging {
+    struct rig_comparison *comparison;
     const struct rig_history *history;
     const struct rig_certificate *certificate;
     struct rig_certified *into;
     struct rig_row_chains *rows;
     struct rig_row_commits commits;
-    struct rig_visibility visibility;
+    const struct rig_visibility *visibility; /* the comparison's */
     bool has_views, has_unknown;
     uint32_t *of_txn, *seen; /* rig_read_places */
     uint8_t *same;           /* per operation: it shows the state at its snapshot (row_states.h) */
@@ -26,22 +25,16 @@ struct judging {
     uint32_t reads;
     bool open;      /* a commit removes rows, and may be of a delete whose result is not known */
     bool ambiguous; /* several deletes show the rows that a commit removes, and none is exactly the commit */
-    bool failed;
 };
 
 static void note(struct judging *j, enum rig_discrepancy_kind kind, uint32_t txn, uint32_t op, uint32_t commit,
                  uint32_t snapshot, int64_t row)
 {
-    RIG_REQUIRE(txn < j->history->txn_count && (commit == NONE || commit < j->certificate->commits.count));
-    const struct rig_discrepancy found = {.kind = kind,
-                                          .txn = txn,
-                                          .op = op,
-                                          .commit = commit,
-                                          .row = row,
-                                          .snapshot = snapshot,
-                                          .other_snapshot = NONE,
-                                          .other_commit = NONE};
-    j->failed |= !rig_discrepancy_note(j->into, j->history, &found);
+    struct rig_discrepancy found = rig_discrepancy_at(kind, txn, op);
+    found.commit = commit;
+    found.snapshot = snapshot;
+    found.row = row;
+    rig_comparison_note(j->comparison, found);
 }
 
 /* ---- writes ---- */
@@ -120,16 +113,6 @@ static uint32_t lost_write(const struct judging *j, uint32_t txn)
     return NONE;
 }
 
-static void compare_unknown(struct judging *j, bool exact, bool present, uint8_t *never)
-{
-    RIG_REQUIRE(!exact || present);
-    const bool cannot = !present && j->certificate->complete && !j->open;
-    j->into->resolved_ok += exact;
-    j->into->resolved_fail += cannot;
-    j->into->open_count += !exact && !cannot;
-    *never = cannot;
-}
-
 static void compare_writes(struct judging *j, uint32_t txn, uint8_t *never)
 {
     const uint32_t commit = j->commits.commit_of[txn], write = first_write(j, txn, commit);
@@ -158,8 +141,10 @@ static void compare_writes(struct judging *j, uint32_t txn, uint8_t *never)
     const struct rig_txn_op *ops = rig_txn_ops(j->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(j->history, txn); i++)
         writes |= rig_row_writes(&ops[i]);
-    if (writes)
-        compare_unknown(j, exact, present, never);
+    if (!writes)
+        return;
+    *never = !present && j->certificate->complete && !j->open;
+    rig_comparison_resolve(j->comparison, exact, *never);
 }
 
 /* ---- reads ---- */
@@ -203,9 +188,9 @@ static uint32_t change_commit(const struct judging *j, uint32_t version)
 /* The row's last change among the first `seen` commits; RIG_ROW_NONE: it was not inserted. */
 static uint32_t seen_change(const struct judging *j, uint32_t insert, uint32_t seen)
 {
-    RIG_REQUIRE(j->visibility.places != NULL && insert < j->rows->statement_count);
+    RIG_REQUIRE(j->visibility->places != NULL && insert < j->rows->statement_count);
     uint32_t at = j->commits.last[insert];
-    while (at != RIG_ROW_NONE && j->visibility.places[j->commits.changes[at].commit] >= seen)
+    while (at != RIG_ROW_NONE && j->visibility->places[j->commits.changes[at].commit] >= seen)
         at = j->commits.changes[at].before;
     return at;
 }
@@ -250,7 +235,7 @@ static bool compare_row(struct judging *j, uint32_t txn, uint32_t op, uint32_t s
     const struct rig_row_write *row = &j->rows->statements[insert];
     const uint32_t own = own_version(j, txn, op, row->number);
     const uint32_t change =
-        own != RIG_ROW_NONE ? NONE : seen_change(j, insert, rig_visibility_prefix(&j->visibility, snapshot));
+        own != RIG_ROW_NONE ? NONE : seen_change(j, insert, rig_visibility_prefix(j->visibility, snapshot));
     const int64_t number = own != RIG_ROW_NONE ? rig_rows_number(j->rows, own)
                            : change == NONE    ? 0
                                                : j->commits.changes[change].version;
@@ -290,7 +275,7 @@ static void compare_state(struct judging *j, uint32_t txn, uint32_t op, uint32_t
 static uint64_t number_by_writer(const struct judging *j, const struct rig_row_write *of)
 {
     uint32_t count;
-    const struct rig_txn_view_row *row = rig_visibility_rows(&j->visibility, of->txn, of->op, &count);
+    const struct rig_txn_view_row *row = rig_visibility_rows(j->visibility, of->txn, of->op, &count);
     return count == 0 ? 0 : row->version;
 }
 
@@ -302,15 +287,10 @@ static void compare_writer(struct judging *j, uint32_t txn, uint32_t op, int64_t
     const uint32_t commit = version == NONE ? NONE : change_commit(j, version);
     if (commit == NONE || writer == 0)
         return;
-    const uint64_t own = j->certificate->commits.at[commit].id;
-    const uint64_t by_writer = number_by_writer(j, &j->rows->statements[statement]);
-    j->into->versions_compared++;
-    if (writer == own || writer == by_writer || (by_writer == 0 && writer > own))
-        return;
-    const bool known = rig_visibility_find(&j->visibility, writer) != RIG_COMMIT_NONE;
-    if (known || j->certificate->complete)
-        note(j, known ? RIG_DISCREPANCY_VERSION_MISMATCH : RIG_DISCREPANCY_UNKNOWN_VERSION, txn, op, commit,
-             RIG_SNAPSHOT_NONE, id);
+    struct rig_discrepancy found = rig_discrepancy_at(RIG_DISCREPANCY_VERSION_MISMATCH, txn, op);
+    found.commit = commit;
+    found.row = id;
+    rig_comparison_writer(j->comparison, found, writer, number_by_writer(j, &j->rows->statements[statement]));
 }
 
 static void compare_writers(struct judging *j, uint32_t txn, uint32_t op)
@@ -318,7 +298,7 @@ static void compare_writers(struct judging *j, uint32_t txn, uint32_t op)
     const struct rig_txn_op *read = rig_txn_ops(j->history, txn) + op;
     const struct rig_read_list list = rig_txn_op_list(j->history, read);
     uint32_t count;
-    const struct rig_txn_view_row *rows = rig_visibility_rows(&j->visibility, txn, op, &count);
+    const struct rig_txn_view_row *rows = rig_visibility_rows(j->visibility, txn, op, &count);
     for (uint32_t i = 0; count * 2 == list.count && i < count; i++) {
         RIG_INVARIANT(rows[i].op == op);
         compare_writer(j, txn, op, rig_read_element(&list, 2 * i), rig_read_element(&list, 2 * i + 1), rows[i].version);
@@ -327,9 +307,8 @@ static void compare_writers(struct judging *j, uint32_t txn, uint32_t op)
 
 static void compare_number(struct judging *j, uint32_t txn)
 {
-    const uint32_t commit = j->commits.commit_of[txn], view = j->visibility.view_of[txn];
-    const uint64_t id = view == RIG_VIEW_NONE ? 0 : j->certificate->views.views.at[view].id;
-    if (commit != NONE && id != 0 && j->certificate->commits.at[commit].id != id)
+    const uint32_t commit = j->commits.commit_of[txn];
+    if (rig_comparison_has_other_number(j->comparison, txn, commit))
         note(j, RIG_DISCREPANCY_NUMBER_MISMATCH, txn, first_write(j, txn, commit), commit, RIG_SNAPSHOT_NONE, 0);
 }
 
@@ -338,50 +317,35 @@ static void compare_number(struct judging *j, uint32_t txn)
 /* Each version of a row is shown no earlier than the one before it. */
 static void compare_orders(struct judging *j)
 {
-    const struct rig_visibility *v = &j->visibility;
     const uint32_t count = j->commits.first[j->certificate->commits.count];
     for (uint32_t at = 0; at < count; at++) {
         const struct rig_row_change *change = &j->commits.changes[at];
-        const uint32_t before = change->before == NONE ? NONE : j->commits.changes[change->before].commit;
-        if (before == NONE || before == change->commit || v->first[before] <= v->first[change->commit])
-            continue;
-        const uint32_t snapshot = v->chain[v->first[change->commit]],
-                       view = j->certificate->views.snapshots.at[snapshot].view;
-        const struct rig_txn_view_row *rows = rig_txn_view_rows(&j->certificate->views, view);
-        while (rows->snapshot != snapshot)
-            rows++;
-        const struct rig_discrepancy found = {.kind = RIG_DISCREPANCY_VERSION_INVERSION,
-                                              .txn = v->shown[snapshot].txn,
-                                              .op = rows->op,
-                                              .commit = change->commit,
-                                              .row = change->id,
-                                              .snapshot = snapshot,
-                                              .other_snapshot = NONE,
-                                              .other_commit = before};
-        j->failed |= !rig_discrepancy_note(j->into, j->history, &found);
+        if (change->before != NONE)
+            (void)rig_comparison_order(j->comparison, j->commits.changes[change->before].commit, change->commit,
+                                       change->id);
     }
 }
 
 /* The number of commits that each acknowledged read saw. */
 static bool find_seen(struct judging *j)
 {
-    for (uint32_t txn = 0; j->visibility.order != NULL && txn < j->history->txn_count; txn++) {
+    for (uint32_t txn = 0; j->visibility->order != NULL && txn < j->history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(j->history, txn);
-        const bool has_view = j->visibility.view_of[txn] != RIG_VIEW_NONE;
+        const bool has_view = j->visibility->view_of[txn] != RIG_VIEW_NONE;
         for (uint32_t i = 0; has_view && i < rig_txn_op_count(j->history, txn); i++) {
             const uint32_t snapshot =
-                rig_row_is_read(&ops[i]) ? rig_visibility_snapshot(&j->visibility, txn, i) : RIG_SNAPSHOT_NONE;
-            if (snapshot != RIG_SNAPSHOT_NONE && j->visibility.shown[snapshot].usable)
-                j->seen[j->history->txns[txn].first_op + i] = rig_visibility_prefix(&j->visibility, snapshot);
+                rig_row_is_read(&ops[i]) ? rig_visibility_snapshot(j->visibility, txn, i) : RIG_SNAPSHOT_NONE;
+            if (snapshot != RIG_SNAPSHOT_NONE && j->visibility->shown[snapshot].usable)
+                j->seen[j->history->txns[txn].first_op + i] = rig_visibility_prefix(j->visibility, snapshot);
         }
     }
-    return j->visibility.order == NULL || !j->certificate->complete ||
-           rig_row_states_compare(&j->commits, &j->visibility, j->seen, &j->into->arena, j->same);
+    return j->visibility->order == NULL || !j->certificate->complete ||
+           rig_row_states_compare(&j->commits, j->visibility, j->seen, &j->into->arena, j->same);
 }
 
 static bool is_on_standby(const struct judging *j, uint32_t txn)
 {
-    const uint32_t view = j->visibility.view_of[txn];
+    const uint32_t view = j->visibility->view_of[txn];
     return view != RIG_VIEW_NONE && j->certificate->views.views.at[view].standby;
 }
 
@@ -404,7 +368,7 @@ static void compare_reads(struct judging *j, uint32_t txn)
             continue;
         j->into->reads_compared++;
         if (!j->same[at])
-            compare_state(j, txn, i, rig_visibility_snapshot(&j->visibility, txn, i));
+            compare_state(j, txn, i, rig_visibility_snapshot(j->visibility, txn, i));
     }
 }
 
@@ -452,7 +416,7 @@ static void place_commits(struct judging *j, const uint32_t *writers)
     for (uint32_t commit = 0; commit < j->certificate->commits.count; commit++) {
         if (writers[commit] != NONE)
             j->of_txn[writers[commit]] =
-                j->has_views && j->visibility.order != NULL ? j->visibility.places[commit] : commit;
+                j->has_views && j->visibility->order != NULL ? j->visibility->places[commit] : commit;
     }
 }
 
@@ -472,21 +436,16 @@ static enum rig_rc check_changes(const struct rig_certificate *certificate, stru
     return RIG_OK;
 }
 
-/* For the comparison of snapshots with each other. */
-static bool share_visibility(struct judging *j)
+enum rig_rc rig_row_judge(struct rig_comparison *comparison, struct rig_history *history, uint8_t *never,
+                          uint32_t *writers, struct rig_read_places *places, const char **lacks, struct rig_err *err)
 {
-    struct rig_visibility *visibility = rig_arena_alloc(&j->into->arena, sizeof *visibility);
-    if (visibility != NULL)
-        *visibility = j->visibility;
-    j->into->visibility = visibility;
-    return visibility != NULL;
-}
-
-enum rig_rc rig_row_judge(struct rig_history *history, uint8_t *never, uint32_t *writers,
-                          struct rig_certified *certified, struct rig_read_places *places, const char **lacks,
-                          struct rig_err *err)
-{
-    struct judging j = {.history = history, .certificate = history->certificate, .into = certified};
+    struct rig_certified *certified = comparison->into;
+    RIG_REQUIRE(history == comparison->history);
+    struct judging j = {.comparison = comparison,
+                        .history = history,
+                        .certificate = history->certificate,
+                        .into = certified,
+                        .visibility = &comparison->visibility};
     struct rig_arena *arena = &certified->arena;
     uint8_t *filled = NULL;
     *lacks = NULL;
@@ -502,12 +461,11 @@ enum rig_rc rig_row_judge(struct rig_history *history, uint8_t *never, uint32_t 
         return rig_memory_limit(err, "the certificate");
     take_writers(&j, writers, lacks);
     j.has_views = j.certificate->views.views.count > 0;
-    if (j.has_views &&
-        (!rig_visibility_build(history, writers, arena, &j.visibility) || !find_seen(&j) || !share_visibility(&j)))
+    if (j.has_views && (!rig_visibility_build(history, writers, arena, &comparison->visibility) || !find_seen(&j)))
         return rig_memory_limit(err, "the certificate");
-    if (j.has_views && j.visibility.order != NULL)
+    if (j.has_views && j.visibility->order != NULL)
         compare_orders(&j);
-    for (uint32_t txn = 0; txn < history->txn_count && !j.failed; txn++) {
+    for (uint32_t txn = 0; txn < history->txn_count && !comparison->failed; txn++) {
         compare_writes(&j, txn, &never[txn]);
         j.has_unknown |= history->txns[txn].outcome == RIG_OUTCOME_INFO;
         if (history->txns[txn].outcome != RIG_OUTCOME_OK)
@@ -523,5 +481,5 @@ enum rig_rc rig_row_judge(struct rig_history *history, uint8_t *never, uint32_t 
         j.seen[op] = filled[op] != 0 ? RIG_PLACE_LOST : j.seen[op];
     /* Where no outcome is unknown, the certificate changes nothing in the rows. */
     *places = (struct rig_read_places){.of_txn = j.of_txn, .seen = j.seen, .rows = j.has_unknown ? NULL : j.rows};
-    return j.failed ? rig_memory_limit(err, "the certificate") : RIG_OK;
+    return comparison->failed ? rig_memory_limit(err, "the certificate") : RIG_OK;
 }

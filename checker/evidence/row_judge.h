@@ -19,7 +19,7 @@
 #ifndef RIG_CHECKER_EVIDENCE_ROW_JUDGE_H
 #define RIG_CHECKER_EVIDENCE_ROW_JUDGE_H
 
-#include "checker/model/certified.h"
+#include "checker/evidence/comparison.h"
 
 /*
  * Fills in the rows of statements whose answers did not come (row_recover.h). `never` and `writers`: as in
@@ -27,8 +27,7 @@
  * `certified`. `*lacks`: why it does not decide, or NULL. RIG_E_INPUT where a change is none of a row, RIG_E_LIMIT when
  * memory runs out.
  */
-enum rig_rc rig_row_judge(struct rig_history *history, uint8_t *never, uint32_t *writers,
-                          struct rig_certified *certified, struct rig_read_places *places, const char **lacks,
-                          struct rig_err *err);
+enum rig_rc rig_row_judge(struct rig_comparison *comparison, struct rig_history *history, uint8_t *never,
+                          uint32_t *writers, struct rig_read_places *places, const char **lacks, struct rig_err *err);
 
 #endif

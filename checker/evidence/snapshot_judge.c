@@ -1,73 +1,51 @@
 #include "checker/evidence/snapshot_judge.h"
 
 #include "base/bug.h"
-#include "checker/evidence/certificate_judge.h"
-#include "checker/evidence/visibility.h"
 #include "history/types/types.h"
 
 #define NONE UINT32_MAX
 
-struct comparison {
+struct judging {
+    struct rig_comparison *comparison;
     const struct rig_history *history;
     const struct rig_certificate_chains *chains;
     const uint32_t *writers;
     struct rig_certified *into;
-    struct rig_visibility visibility;
-    uint32_t **commits;  /* per key and place of its chain: the commit */
-    uint32_t *commit_of; /* per transaction: its commit, or NONE */
-    uint32_t *soonest;   /* per place in the order of visibility: the commit from it on that was acknowledged first */
-    uint8_t *inverted;   /* per key: some snapshot shows a version, and not the one before it */
-    bool failed;
+    const struct rig_visibility *visibility; /* the comparison's */
+    uint32_t **commits;                      /* per key and place of its chain: the commit */
+    uint32_t *commit_of;                     /* per transaction: its commit, or NONE */
+    uint32_t *soonest; /* per place in the order of visibility: the commit from it on that was acknowledged first */
+    uint8_t *inverted; /* per key: some snapshot shows a version, and not the one before it */
 };
 
-static void note(struct comparison *c, struct rig_discrepancy found)
-{
-    c->failed |= !rig_discrepancy_note(c->into, c->history, &found);
-}
-
-static const struct rig_certificate *certificate_of(const struct comparison *c)
+static const struct rig_certificate *certificate_of(const struct judging *c)
 {
     return c->history->certificate;
 }
 
-static bool is_standby(const struct comparison *c, uint32_t view)
+static bool is_standby(const struct judging *c, uint32_t view)
 {
     return certificate_of(c)->views.views.at[view].standby;
 }
 
-static bool is_usable(const struct comparison *c, uint32_t snapshot)
+static bool is_usable(const struct judging *c, uint32_t snapshot)
 {
-    return snapshot != RIG_SNAPSHOT_NONE && c->visibility.shown[snapshot].usable;
+    return snapshot != RIG_SNAPSHOT_NONE && c->visibility->shown[snapshot].usable;
 }
 
-/* The first operation of the transaction that read the snapshot. */
-static uint32_t op_of(const struct comparison *c, uint32_t snapshot)
+/* `snapshot` and `commit`: what the operation must agree with, or NONE. */
+static void note(struct judging *c, enum rig_discrepancy_kind kind, uint32_t txn, uint32_t op, uint32_t snapshot,
+                 uint32_t commit)
 {
-    const uint32_t view = certificate_of(c)->views.snapshots.at[snapshot].view;
-    const struct rig_txn_view_row *rows = rig_txn_view_rows(&certificate_of(c)->views, view);
-    const struct rig_txn_view_row *end = rows + rig_txn_view_row_count(&certificate_of(c)->views, view);
-    while (rows < end && rows->snapshot != snapshot)
-        rows++;
-    RIG_INVARIANT(rows < end); /* each snapshot was taken for an operation */
-    return rows->op;
-}
-
-static struct rig_discrepancy of_snapshot(const struct comparison *c, enum rig_discrepancy_kind kind, uint32_t snapshot)
-{
-    RIG_REQUIRE(snapshot < certificate_of(c)->views.snapshots.count &&
-                c->visibility.shown[snapshot].txn != RIG_VIEW_NONE);
-    return (struct rig_discrepancy){.kind = kind,
-                                    .txn = c->visibility.shown[snapshot].txn,
-                                    .op = op_of(c, snapshot),
-                                    .snapshot = snapshot,
-                                    .commit = NONE,
-                                    .other_snapshot = NONE,
-                                    .other_commit = NONE};
+    struct rig_discrepancy found = rig_discrepancy_at(kind, txn, op);
+    found.snapshot = snapshot;
+    found.commit = commit;
+    rig_comparison_note(c->comparison, found);
 }
 
 /* ---- preparation ---- */
 
-static bool find_commits(struct comparison *c)
+static bool find_commits(struct judging *c)
 {
     const struct rig_certificate_chains *chains = c->chains;
     struct rig_arena *arena = &c->into->arena;
@@ -95,23 +73,23 @@ static bool find_commits(struct comparison *c)
     return true;
 }
 
-static uint32_t acknowledged_at(const struct comparison *c, uint32_t commit)
+static uint32_t acknowledged_at(const struct judging *c, uint32_t commit)
 {
     RIG_REQUIRE(commit == NONE || commit < certificate_of(c)->commits.count);
     const uint32_t txn = commit == NONE ? RIG_VIEW_NONE : c->writers[commit];
     return txn == RIG_VIEW_NONE ? RIG_POSITION_NONE : rig_txn_end(c->history, txn);
 }
 
-static bool find_soonest(struct comparison *c)
+static bool find_soonest(struct judging *c)
 {
-    RIG_REQUIRE(c->visibility.order != NULL);
+    RIG_REQUIRE(c->visibility->order != NULL);
     const uint32_t count = (uint32_t)certificate_of(c)->commits.count;
     c->soonest = rig_arena_array(&c->into->arena, (size_t)count + 1, sizeof *c->soonest);
     if (c->soonest == NULL)
         return false;
     c->soonest[count] = NONE;
     for (uint32_t place = count; place-- > 0;) {
-        const uint32_t commit = c->visibility.order[place], later = c->soonest[place + 1];
+        const uint32_t commit = c->visibility->order[place], later = c->soonest[place + 1];
         c->soonest[place] = acknowledged_at(c, commit) < acknowledged_at(c, later) ? commit : later;
     }
     return true;
@@ -119,70 +97,63 @@ static bool find_soonest(struct comparison *c)
 
 /* ---- snapshots ---- */
 
-static void note_forks(struct comparison *c)
+static void note_forks(struct judging *c)
 {
-    const struct rig_visibility *v = &c->visibility;
+    const struct rig_visibility *v = c->visibility;
     for (uint32_t i = v->fork_at; v->forks > 0 && i + 1 < v->chain_count; i++) {
         const uint32_t commit = rig_visibility_difference(v, v->chain[i], v->chain[i + 1]);
         if (commit == RIG_COMMIT_NONE)
             continue;
-        struct rig_discrepancy found = of_snapshot(c, RIG_DISCREPANCY_SNAPSHOT_FORK, v->chain[i]);
+        struct rig_discrepancy found =
+            rig_discrepancy_of_snapshot(c->comparison, RIG_DISCREPANCY_SNAPSHOT_FORK, v->chain[i]);
         found.commit = commit;
         found.other_snapshot = v->chain[i + 1];
         found.other_commit = rig_visibility_difference(v, v->chain[i + 1], v->chain[i]);
         RIG_INVARIANT(found.other_commit != RIG_COMMIT_NONE);
-        note(c, found);
+        rig_comparison_note(c->comparison, found);
     }
 }
 
 /* Per key, the first snapshot that shows a version is no earlier than that of the version before. */
-static void compare_orders(struct comparison *c)
+static void compare_orders(struct judging *c)
 {
-    const struct rig_visibility *v = &c->visibility;
     for (uint32_t key = 0; key < c->history->key_count; key++) {
         for (uint32_t i = 1; i < c->chains->keys[key].count; i++) {
             const uint32_t before = c->commits[key][i - 1], commit = c->commits[key][i];
-            if (v->first[commit] >= v->first[before])
-                continue;
-            RIG_INVARIANT(v->first[commit] < v->chain_count);
-            c->inverted[key] = 1;
-            struct rig_discrepancy found =
-                of_snapshot(c, RIG_DISCREPANCY_VERSION_INVERSION, v->chain[v->first[commit]]);
-            found.commit = commit;
-            found.other_commit = before;
-            note(c, found);
+            c->inverted[key] |= rig_comparison_order(c->comparison, before, commit, 0);
         }
     }
 }
 
-static void find_stale(struct comparison *c)
+static void find_stale(struct judging *c)
 {
-    const struct rig_visibility *v = &c->visibility;
+    const struct rig_visibility *v = c->visibility;
     for (uint32_t i = 0; i < v->chain_count; i++) {
         const uint32_t snapshot = v->chain[i];
         const uint32_t commit = c->soonest[rig_visibility_prefix(v, snapshot)];
         const uint32_t invoked = c->history->txns[v->shown[snapshot].txn].invoke_at;
         if (commit == NONE || invoked == RIG_POSITION_NONE || acknowledged_at(c, commit) >= invoked)
             continue;
-        struct rig_discrepancy found = of_snapshot(c, RIG_DISCREPANCY_MISSED_COMMIT, snapshot);
+        struct rig_discrepancy found =
+            rig_discrepancy_of_snapshot(c->comparison, RIG_DISCREPANCY_MISSED_COMMIT, snapshot);
         found.commit = commit;
-        note(c, found);
+        rig_comparison_note(c->comparison, found);
     }
 }
 
 /* ---- reads ---- */
 
 /* The elements of the key's chain up to the last one that a snapshot shows. */
-static uint32_t count_shown(const struct comparison *c, uint32_t key, uint32_t snapshot)
+static uint32_t count_shown(const struct judging *c, uint32_t key, uint32_t snapshot)
 {
     RIG_REQUIRE(is_usable(c, snapshot));
     uint32_t low = 0, high = c->chains->keys[key].count;
-    while (c->inverted[key] && high > 0 && !rig_visibility_sees(&c->visibility, snapshot, c->commits[key][high - 1]))
+    while (c->inverted[key] && high > 0 && !rig_visibility_sees(c->visibility, snapshot, c->commits[key][high - 1]))
         high--;
     low = c->inverted[key] ? high : low;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (rig_visibility_sees(&c->visibility, snapshot, c->commits[key][middle]))
+        if (rig_visibility_sees(c->visibility, snapshot, c->commits[key][middle]))
             low = middle + 1;
         else
             high = middle;
@@ -192,7 +163,7 @@ static uint32_t count_shown(const struct comparison *c, uint32_t key, uint32_t s
 }
 
 /* The elements that a read shows; NONE: not known, or no state of the chain. */
-static uint32_t count_read(const struct comparison *c, const struct rig_txn_op *op)
+static uint32_t count_read(const struct judging *c, const struct rig_txn_op *op)
 {
     if (op->read_state == RIG_READ_NIL)
         return 0;
@@ -205,7 +176,7 @@ static uint32_t count_read(const struct comparison *c, const struct rig_txn_op *
 }
 
 /* The slot of the last element that the read shows; NULL: there is none. */
-static const struct rig_certificate_slot *last_slot(const struct comparison *c, const struct rig_txn_op *op)
+static const struct rig_certificate_slot *last_slot(const struct judging *c, const struct rig_txn_op *op)
 {
     if (op->read_state != RIG_READ_SEEN)
         return NULL;
@@ -216,7 +187,7 @@ static const struct rig_certificate_slot *last_slot(const struct comparison *c, 
 }
 
 /* The elements that the read of operation `at` must show, or NONE where that is not known. */
-static uint32_t count_expected(const struct comparison *c, uint32_t txn, uint32_t at, uint32_t snapshot)
+static uint32_t count_expected(const struct judging *c, uint32_t txn, uint32_t at, uint32_t snapshot)
 {
     const struct rig_txn_op *op = rig_txn_ops(c->history, txn) + at;
     const struct rig_txn_op *own = rig_certificate_own_write(c->history, txn, at);
@@ -227,7 +198,7 @@ static uint32_t count_expected(const struct comparison *c, uint32_t txn, uint32_
     return slot == NULL || slot->commit != c->commit_of[txn] ? NONE : slot->place + 1;
 }
 
-static void compare_state(struct comparison *c, uint32_t txn, uint32_t at, uint32_t snapshot)
+static void compare_state(struct judging *c, uint32_t txn, uint32_t at, uint32_t snapshot)
 {
     RIG_REQUIRE(rig_op_reads(rig_txn_ops(c->history, txn)[at].kind));
     const struct rig_txn_op *op = rig_txn_ops(c->history, txn) + at;
@@ -237,18 +208,13 @@ static void compare_state(struct comparison *c, uint32_t txn, uint32_t at, uint3
     c->into->reads_compared++;
     if (shown == expected || (shown > expected && !certificate_of(c)->complete))
         return;
-    note(c, (struct rig_discrepancy){.kind = RIG_DISCREPANCY_SNAPSHOT_MISMATCH,
-                                     .txn = txn,
-                                     .op = at,
-                                     .snapshot = snapshot,
-                                     .commit = expected == 0 ? NONE : c->commits[op->key][expected - 1],
-                                     .other_snapshot = NONE,
-                                     .other_commit = NONE});
+    note(c, RIG_DISCREPANCY_SNAPSHOT_MISMATCH, txn, at, snapshot,
+         expected == 0 ? NONE : c->commits[op->key][expected - 1]);
 }
 
 /* The number that the writer's own statement showed for this value; 0: none. A part of a transaction after a savepoint
  * has a number of its own. */
-static uint64_t number_by_writer(const struct comparison *c, const struct rig_certificate_slot *slot)
+static uint64_t number_by_writer(const struct judging *c, const struct rig_certificate_slot *slot)
 {
     const uint32_t writer = c->writers[slot->commit];
     if (writer == RIG_VIEW_NONE)
@@ -258,56 +224,38 @@ static uint64_t number_by_writer(const struct comparison *c, const struct rig_ce
         if (rig_op_reads(ops[i].kind) || ops[i].key != slot->key || ops[i].value != slot->value)
             continue;
         uint32_t count;
-        const struct rig_txn_view_row *row = rig_visibility_rows(&c->visibility, writer, i, &count);
+        const struct rig_txn_view_row *row = rig_visibility_rows(c->visibility, writer, i, &count);
         return count == 0 ? 0 : row[count - 1].version;
     }
     return 0;
 }
 
-static void compare_version(struct comparison *c, uint32_t txn, uint32_t at, const struct rig_txn_view_row *row)
+static void compare_version(struct judging *c, uint32_t txn, uint32_t at, const struct rig_txn_view_row *row)
 {
     const struct rig_certificate_slot *slot = last_slot(c, rig_txn_ops(c->history, txn) + at);
     if (slot == NULL || row->version == 0)
         return;
-    const uint64_t id = certificate_of(c)->commits.at[slot->commit].id, by_writer = number_by_writer(c, slot);
-    c->into->versions_compared++;
-    if (row->version == id || row->version == by_writer || (by_writer == 0 && row->version > id))
-        return;
-    const bool known = rig_visibility_find(&c->visibility, row->version) != RIG_COMMIT_NONE;
-    if (!known && !certificate_of(c)->complete)
-        return;
-    note(c, (struct rig_discrepancy){.kind = known ? RIG_DISCREPANCY_VERSION_MISMATCH : RIG_DISCREPANCY_UNKNOWN_VERSION,
-                                     .txn = txn,
-                                     .op = at,
-                                     .snapshot = RIG_SNAPSHOT_NONE,
-                                     .commit = slot->commit,
-                                     .other_snapshot = NONE,
-                                     .other_commit = NONE});
+    struct rig_discrepancy found = rig_discrepancy_at(RIG_DISCREPANCY_VERSION_MISMATCH, txn, at);
+    found.commit = slot->commit;
+    rig_comparison_writer(c->comparison, found, row->version, number_by_writer(c, slot));
 }
 
 /* ---- writes ---- */
 
-static void compare_number(struct comparison *c, uint32_t txn, uint32_t view)
+static void compare_number(struct judging *c, uint32_t txn)
 {
-    const uint64_t id = certificate_of(c)->views.views.at[view].id;
     const uint32_t commit = c->commit_of[txn];
-    if (commit == NONE || id == 0 || c->chains->slot_count == 0 || certificate_of(c)->commits.at[commit].id == id)
+    if (c->chains->slot_count == 0 || !rig_comparison_has_other_number(c->comparison, txn, commit))
         return;
     uint32_t op = 0;
     while (op < rig_txn_op_count(c->history, txn) && rig_op_reads(rig_txn_ops(c->history, txn)[op].kind))
         op++;
     RIG_INVARIANT(op < rig_txn_op_count(c->history, txn)); /* it made a commit */
-    note(c, (struct rig_discrepancy){.kind = RIG_DISCREPANCY_NUMBER_MISMATCH,
-                                     .txn = txn,
-                                     .op = op,
-                                     .snapshot = RIG_SNAPSHOT_NONE,
-                                     .commit = commit,
-                                     .other_snapshot = NONE,
-                                     .other_commit = NONE});
+    note(c, RIG_DISCREPANCY_NUMBER_MISMATCH, txn, op, RIG_SNAPSHOT_NONE, commit);
 }
 
 /* Whether the one snapshot shows each version that the transaction overwrites. */
-static void compare_overwritten(struct comparison *c, uint32_t txn, uint32_t snapshot)
+static void compare_overwritten(struct judging *c, uint32_t txn, uint32_t snapshot)
 {
     RIG_REQUIRE(is_usable(c, snapshot));
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
@@ -317,30 +265,24 @@ static void compare_overwritten(struct comparison *c, uint32_t txn, uint32_t sna
         if (slot == NULL || slot->place == 0 || c->chains->keys[slot->key].irregular)
             continue;
         const uint32_t before = c->commits[slot->key][slot->place - 1];
-        if (before == slot->commit || rig_visibility_sees(&c->visibility, snapshot, before))
+        if (before == slot->commit || rig_visibility_sees(c->visibility, snapshot, before))
             continue;
-        note(c, (struct rig_discrepancy){.kind = RIG_DISCREPANCY_UNSEEN_OVERWRITE,
-                                         .txn = txn,
-                                         .op = i,
-                                         .snapshot = snapshot,
-                                         .commit = before,
-                                         .other_snapshot = NONE,
-                                         .other_commit = NONE});
+        note(c, RIG_DISCREPANCY_UNSEEN_OVERWRITE, txn, i, snapshot, before);
     }
 }
 
 /* ---- transactions ---- */
 
 /* All reads at a standby fit one prefix of the stream within what the snapshot allows. */
-static void compare_standby(struct comparison *c, uint32_t txn, uint32_t op, uint32_t snapshot)
+static void compare_standby(struct judging *c, uint32_t txn, uint32_t op, uint32_t snapshot)
 {
     RIG_REQUIRE(snapshot < certificate_of(c)->views.snapshots.count && op < rig_txn_op_count(c->history, txn));
     const struct rig_txn_op *ops = rig_txn_ops(c->history, txn);
     uint32_t least, most;
-    bool fits = rig_visibility_bounds(&c->visibility, snapshot, &least, &most);
+    bool fits = rig_visibility_bounds(c->visibility, snapshot, &least, &most);
     for (uint32_t i = 0; i < rig_txn_op_count(c->history, txn); i++) {
         uint32_t count;
-        const struct rig_txn_view_row *row = rig_visibility_rows(&c->visibility, txn, i, &count);
+        const struct rig_txn_view_row *row = rig_visibility_rows(c->visibility, txn, i, &count);
         const uint32_t shown = rig_op_reads(ops[i].kind) ? count_read(c, &ops[i]) : NONE;
         const struct rig_certificate_chain *chain = &c->chains->keys[ops[i].key];
         if (count != 1 || row->snapshot != snapshot || shown == NONE || shown > chain->count || chain->irregular)
@@ -353,16 +295,10 @@ static void compare_standby(struct comparison *c, uint32_t txn, uint32_t op, uin
     }
     if ((fits && least <= most) || !certificate_of(c)->complete)
         return;
-    note(c, (struct rig_discrepancy){.kind = RIG_DISCREPANCY_SNAPSHOT_MISMATCH,
-                                     .txn = txn,
-                                     .op = op,
-                                     .snapshot = snapshot,
-                                     .commit = NONE,
-                                     .other_snapshot = NONE,
-                                     .other_commit = NONE});
+    note(c, RIG_DISCREPANCY_SNAPSHOT_MISMATCH, txn, op, snapshot, NONE);
 }
 
-static void compare_rows(struct comparison *c, uint32_t txn, uint32_t view)
+static void compare_rows(struct judging *c, uint32_t txn, uint32_t view)
 {
     const struct rig_txn_views *views = &certificate_of(c)->views;
     const struct rig_txn_view_row *rows = rig_txn_view_rows(views, view);
@@ -373,32 +309,33 @@ static void compare_rows(struct comparison *c, uint32_t txn, uint32_t view)
         if (at >= rig_txn_op_count(c->history, txn))
             continue;
         if (views->views.at[view].single && last != RIG_SNAPSHOT_NONE && snapshot != last && is_usable(c, snapshot))
-            note(c, of_snapshot(c, RIG_DISCREPANCY_UNSTEADY_SNAPSHOT, snapshot));
+            rig_comparison_note(
+                c->comparison, rig_discrepancy_of_snapshot(c->comparison, RIG_DISCREPANCY_UNSTEADY_SNAPSHOT, snapshot));
         if (is_standby(c, view) && c->chains->slot_count > 0 && snapshot != RIG_SNAPSHOT_NONE && snapshot != last)
             compare_standby(c, txn, at, snapshot);
         last = snapshot != RIG_SNAPSHOT_NONE ? snapshot : last;
         if (!rig_op_reads(ops[at].kind) || c->chains->keys[ops[at].key].irregular)
             continue;
         compare_version(c, txn, at, &rows[i]);
-        if (!is_standby(c, view) && c->visibility.forks == 0)
+        if (!is_standby(c, view) && c->visibility->forks == 0)
             compare_state(c, txn, at, snapshot);
     }
 }
 
 /* Whether the one snapshot of the transaction is known; false for what is left out. */
-static bool compare_txn(struct comparison *c, uint32_t txn)
+static bool compare_txn(struct judging *c, uint32_t txn)
 {
     RIG_REQUIRE(c->history->txns[txn].outcome == RIG_OUTCOME_OK);
-    const uint32_t view = c->visibility.view_of[txn];
+    const uint32_t view = c->visibility->view_of[txn];
     if (view == RIG_VIEW_NONE)
         return false;
     const struct rig_txn_view_row *rows = rig_txn_view_rows(&certificate_of(c)->views, view);
     const uint32_t snapshot = rig_txn_view_row_count(&certificate_of(c)->views, view) == 0 ? NONE : rows->snapshot;
     compare_rows(c, txn, view);
-    compare_number(c, txn, view);
+    compare_number(c, txn);
     if (!certificate_of(c)->views.views.at[view].single || !is_usable(c, snapshot))
         return false;
-    if (c->visibility.forks == 0)
+    if (c->visibility->forks == 0)
         compare_overwritten(c, txn, snapshot);
     return true;
 }
@@ -411,35 +348,41 @@ static bool is_clean(const struct rig_certified *certified)
     return count == 0;
 }
 
-bool rig_snapshot_judge(const struct rig_history *history, const struct rig_certificate_chains *chains,
-                        const uint32_t *writers, struct rig_certified *certified)
+bool rig_snapshot_judge(struct rig_comparison *comparison, const struct rig_certificate_chains *chains,
+                        const uint32_t *writers)
 {
+    const struct rig_history *history = comparison->history;
+    struct rig_certified *certified = comparison->into;
+    struct rig_visibility *v = &comparison->visibility;
     RIG_REQUIRE(history->certificate != NULL);
-    struct comparison c = {.history = history, .chains = chains, .writers = writers, .into = certified};
+    struct judging c = {.comparison = comparison,
+                        .history = history,
+                        .chains = chains,
+                        .writers = writers,
+                        .into = certified,
+                        .visibility = v};
     bool single = true;
     certified->view_count = history->certificate->views.views.count;
     if (certified->view_count == 0)
         return true;
-    if (certified->visibility != NULL)
-        c.visibility = *certified->visibility;
-    else if (!rig_visibility_build(history, writers, &certified->arena, &c.visibility))
+    if (v->history == NULL && !rig_visibility_build(history, writers, &certified->arena, v))
         return false;
     if (!find_commits(&c))
         return false;
-    certified->snapshot_count = c.visibility.chain_count;
-    certified->set_aside = c.visibility.set_aside;
+    certified->snapshot_count = v->chain_count;
+    certified->set_aside = v->set_aside;
     note_forks(&c);
-    if (c.visibility.forks == 0) {
+    if (v->forks == 0) {
         if (!find_soonest(&c))
             return false;
         compare_orders(&c);
         find_stale(&c);
     }
-    for (uint32_t txn = 0; txn < history->txn_count && !c.failed; txn++) {
+    for (uint32_t txn = 0; txn < history->txn_count && !comparison->failed; txn++) {
         if (history->txns[txn].outcome == RIG_OUTCOME_OK)
             single &= compare_txn(&c, txn);
     }
     certified->by_snapshots =
         single && is_clean(certified) && history->certificate->complete ? RIG_FATE_HELD : RIG_FATE_NOT_REFUTED;
-    return !c.failed;
+    return !comparison->failed;
 }

@@ -19,11 +19,11 @@
 #define RIG_CHECKER_EVIDENCE_SNAPSHOT_JUDGE_H
 
 #include "checker/evidence/certificate_chains.h"
-#include "checker/model/certified.h"
+#include "checker/evidence/comparison.h"
 
 /* `writers`: per commit the transaction that made exactly it, or RIG_VIEW_NONE. After the other comparisons, whose
- * discrepancies `certified` has. False when memory runs out. */
-bool rig_snapshot_judge(const struct rig_history *history, const struct rig_certificate_chains *chains,
-                        const uint32_t *writers, struct rig_certified *certified);
+ * discrepancies comparison->into has, and which may have found the visibility. False when memory runs out. */
+bool rig_snapshot_judge(struct rig_comparison *comparison, const struct rig_certificate_chains *chains,
+                        const uint32_t *writers);
 
 #endif

@@ -117,25 +117,25 @@ static enum rig_rc compare_all(struct rig_certified *certified, const struct rig
 {
     struct rig_history *history = certified->history;
     struct rig_arena *arena = &certified->arena;
+    struct rig_comparison comparison = {.history = history, .into = certified};
     compared->never = rig_arena_array(arena, (size_t)history->txn_count + 1, 1);
     compared->writers = rig_arena_array(arena, history->certificate->commits.count + 1, sizeof *compared->writers);
     if (compared->never == NULL || compared->writers == NULL)
         return no_memory(err);
     bool done;
     if (type->certified_by_rows) {
-        const enum rig_rc rc = rig_row_judge(history, compared->never, compared->writers, certified, &compared->places,
-                                             &compared->lacks, err);
+        const enum rig_rc rc = rig_row_judge(&comparison, history, compared->never, compared->writers,
+                                             &compared->places, &compared->lacks, err);
         if (rc != RIG_OK)
             return rc;
         done = leave_keys(history, arena, &compared->chains);
     } else {
         done = rig_certificate_chains_build(history, history->certificate, arena, &compared->chains) &&
-               rig_certificate_judge(history, &compared->chains, compared->never, compared->writers, certified);
+               rig_certificate_judge(&comparison, &compared->chains, compared->never, compared->writers);
         if (done && !history->certificate->complete && !rig_workload_has_sequences(history->workload))
             compared->lacks = "the certificate is not complete, so it does not order all versions of registers";
     }
-    return done && rig_snapshot_judge(history, &compared->chains, compared->writers, certified) ? RIG_OK
-                                                                                                : no_memory(err);
+    return done && rig_snapshot_judge(&comparison, &compared->chains, compared->writers) ? RIG_OK : no_memory(err);
 }
 
 static enum rig_rc judge_again(struct rig_certified *certified, const struct rig_type_inference *type,

@@ -41,8 +41,6 @@ enum rig_discrepancy_kind {
         RIG_DISCREPANCY_COUNT
 };
 
-struct rig_visibility;
-
 struct rig_discrepancy_info {
     const char *name, *definition;
 };
@@ -87,8 +85,6 @@ struct rig_certified {
     struct rig_verdict
         *verdict; /* by the versions of the certificate; NULL: see `unjudged`. Registers are lists there */
     char *unjudged;
-    const struct rig_visibility
-        *visibility;             /* while it is made: of the snapshots, where it is known already; or NULL */
     struct rig_history *history; /* of that verdict; owned */
     struct rig_arena arena;
 };

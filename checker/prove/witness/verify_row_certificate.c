@@ -361,29 +361,12 @@ static const char *check_state(const struct rig_history *history, const struct r
 
 /* ---- numbers ---- */
 
-/* The writer that the view names in its row `at` of the operation; 0: none. */
-static uint64_t writer_at(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t at)
-{
-    const struct rig_txn_views *views = &history->certificate->views;
-    const int64_t number = rig_history_column(history, txn, RIG_COLUMN_VIEW);
-    for (uint32_t view = 0; view < views->views.count; view++) {
-        if (number == RIG_COLUMN_NONE || views->views.at[view].number != (uint64_t)number)
-            continue;
-        const struct rig_txn_view_row *rows = rig_txn_view_rows(views, view);
-        for (uint32_t i = 0; i < rig_txn_view_row_count(views, view); i++) {
-            if (rows[i].op == op && at-- == 0)
-                return rows[i].version;
-        }
-    }
-    return 0;
-}
-
 /* The proof for one row of the read: this version, with this writer. */
 static const char *check_writer_of(const struct rig_history *history, const struct rig_discrepancy *found,
                                    const struct rig_row_changes *changes, int64_t version, uint64_t writer)
 {
     RIG_REQUIRE(found->commit < history->certificate->commits.count);
-    bool made = false, known = false;
+    bool made = false;
     for (size_t i = 0; i < changes->count; i++)
         made |= changes->at[i].id == found->row && changes->at[i].version == version &&
                 changes->at[i].commit == found->commit;
@@ -393,15 +376,15 @@ static const char *check_writer_of(const struct rig_history *history, const stru
         for (uint32_t op = 0; op < rig_txn_op_count(history, txn); op++) {
             const struct rig_txn_op *of = rig_txn_ops(history, txn) + op;
             if (of->kind == RIG_OP_ROW && of->key == op_of(history, found)->key && of->value == version &&
-                writer_at(history, txn, op, 0) == writer)
+                rig_view_writer(history, txn, op, 0) == writer)
                 return "names the part of the transaction that wrote the version";
         }
     }
-    for (size_t i = 0; i < history->certificate->commits.count; i++)
-        known |= history->certificate->commits.at[i].id == writer;
     if (history->certificate->commits.at[found->commit].id == writer)
         return "names the commit of the version as the writer";
-    return known == (found->kind == RIG_DISCREPANCY_VERSION_MISMATCH) ? NULL : "is of the other kind";
+    return rig_number_is_known(history, writer) == (found->kind == RIG_DISCREPANCY_VERSION_MISMATCH)
+               ? NULL
+               : "is of the other kind";
 }
 
 static const char *check_writer(const struct rig_history *history, const struct rig_discrepancy *found,
@@ -413,7 +396,7 @@ static const char *check_writer(const struct rig_history *history, const struct 
     for (uint32_t at = 0; at + 1 < list.count && lacks != NULL; at += 2) {
         if (rig_read_element(&list, at) == found->row)
             lacks = check_writer_of(history, found, changes, rig_read_element(&list, at + 1),
-                                    writer_at(history, found->txn, found->op, at / 2));
+                                    rig_view_writer(history, found->txn, found->op, at / 2));
     }
     return lacks;
 }
@@ -421,32 +404,17 @@ static const char *check_writer(const struct rig_history *history, const struct 
 static const char *check_number(const struct rig_history *history, const struct rig_discrepancy *found,
                                 const struct rig_row_changes *changes)
 {
-    const struct rig_txn_views *views = &history->certificate->views;
-    const int64_t number = rig_history_column(history, found->txn, RIG_COLUMN_VIEW);
-    for (size_t view = 0; number != RIG_COLUMN_NONE && view < views->views.count; view++) {
-        const uint64_t id = views->views.at[view].id;
-        if (views->views.at[view].number == (uint64_t)number && id != 0 &&
-            id != history->certificate->commits.at[found->commit].id)
-            return has_changes(history, changes, found->txn, found->op, found->commit) ? NULL : "is not in the commit";
-    }
-    return "has the number of its commit";
-}
-
-/* Whether the snapshot is one of the transaction, at a server that takes writes. */
-static bool is_own_snapshot(const struct rig_history *history, const struct rig_discrepancy *found)
-{
-    const struct rig_txn_views *views = &history->certificate->views;
-    if (found->snapshot >= views->snapshots.count)
-        return false;
-    const struct rig_txn_view *view = &views->views.at[views->snapshots.at[found->snapshot].view];
-    return !view->standby && rig_history_column(history, found->txn, RIG_COLUMN_VIEW) == (int64_t)view->number;
+    if (!rig_view_has_other_number(history, found->txn, found->commit))
+        return "has the number of its commit";
+    return has_changes(history, changes, found->txn, found->op, found->commit) ? NULL : "is not in the commit";
 }
 
 /* The acknowledged transaction with a change of the commit ended before the snapshot's began. */
 static const char *check_stale(const struct rig_history *history, const struct rig_discrepancy *found)
 {
     bool done = true;
-    if (!is_own_snapshot(history, found) || rig_snapshot_shows(history, found->snapshot, found->commit))
+    if (!rig_snapshot_is_of(history, found->snapshot, found->txn) ||
+        rig_snapshot_shows(history, found->snapshot, found->commit))
         return "has a snapshot that shows the commit";
     for (uint32_t key = 0; key < history->key_count && done; key++) {
         struct rig_row_changes changes = {0};
@@ -485,7 +453,7 @@ static const char *check_inversion(const struct rig_history *history, const stru
     bool both = false;
     for (uint32_t key = 0; key < history->key_count && found->row != 0 && !both; key++)
         both = change_both(history, found, key);
-    if (!both || found->other_commit >= found->commit || !is_own_snapshot(history, found))
+    if (!both || found->other_commit >= found->commit || !rig_snapshot_is_of(history, found->snapshot, found->txn))
         return "names no two versions of a row and a snapshot";
     return rig_snapshot_shows(history, found->snapshot, found->commit) &&
                    !rig_snapshot_shows(history, found->snapshot, found->other_commit)

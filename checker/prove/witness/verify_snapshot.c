@@ -19,8 +19,7 @@ bool rig_snapshot_shows(const struct rig_history *history, uint32_t snapshot, ui
     return shown;
 }
 
-/* Whether the snapshot is one of the transaction, at the primary. */
-static bool is_of(const struct rig_history *history, uint32_t snapshot, uint32_t txn)
+bool rig_snapshot_is_of(const struct rig_history *history, uint32_t snapshot, uint32_t txn)
 {
     const struct rig_txn_views *views = views_of(history);
     if (snapshot >= views->snapshots.count)
@@ -33,7 +32,7 @@ static bool is_of(const struct rig_history *history, uint32_t snapshot, uint32_t
 static bool is_acknowledged(const struct rig_history *history, uint32_t snapshot)
 {
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (is_of(history, snapshot, txn))
+        if (rig_snapshot_is_of(history, snapshot, txn))
             return history->txns[txn].outcome == RIG_OUTCOME_OK;
     }
     return false;
@@ -226,31 +225,48 @@ static const char *check_standby(const struct rig_history *history, const struct
 
 /* ---- numbers ---- */
 
-static const struct rig_txn_view *view_of(const struct rig_history *history, uint32_t txn)
+/* The number of the transaction's view among all; UINT32_MAX: it has none. */
+static uint32_t view_of(const struct rig_history *history, uint32_t txn)
 {
     const struct rig_txn_views *views = views_of(history);
     const int64_t number = rig_history_column(history, txn, RIG_COLUMN_VIEW);
-    for (size_t i = 0; i < views->views.count; i++) {
-        if (number != RIG_COLUMN_NONE && (int64_t)views->views.at[i].number == number)
-            return &views->views.at[i];
-    }
-    return NULL;
+    uint32_t view = 0;
+    while (view < views->views.count && (int64_t)views->views.at[view].number != number)
+        view++;
+    return number == RIG_COLUMN_NONE || view == views->views.count ? UINT32_MAX : view;
 }
 
-/* The writer that the row of the operation names; 0: none. */
-static uint64_t version_of(const struct rig_history *history, uint32_t txn, uint32_t op)
+uint64_t rig_view_writer(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t at)
 {
     RIG_REQUIRE(txn < history->txn_count);
-    const struct rig_txn_view *view = view_of(history, txn);
-    uint64_t version = 0;
-    if (view == NULL)
-        return 0;
-    const uint32_t at = (uint32_t)(view - views_of(history)->views.at);
-    for (uint32_t i = 0; i < rig_txn_view_row_count(views_of(history), at); i++) {
-        const struct rig_txn_view_row *row = &rig_txn_view_rows(views_of(history), at)[i];
-        version = row->op == op ? row->version : version;
+    const uint32_t view = view_of(history, txn);
+    const bool last = at == RIG_VIEW_LAST;
+    uint64_t writer = 0;
+    for (uint32_t i = 0; view != UINT32_MAX && i < rig_txn_view_row_count(views_of(history), view); i++) {
+        const struct rig_txn_view_row *row = &rig_txn_view_rows(views_of(history), view)[i];
+        if (row->op != op)
+            continue;
+        writer = row->version;
+        if (at-- == 0)
+            return writer;
     }
-    return version;
+    return last ? writer : 0;
+}
+
+bool rig_view_has_other_number(const struct rig_history *history, uint32_t txn, uint32_t commit)
+{
+    RIG_REQUIRE(is_commit(history, commit));
+    const uint32_t view = view_of(history, txn);
+    const uint64_t id = view == UINT32_MAX ? 0 : views_of(history)->views.at[view].id;
+    return id != 0 && id != history->certificate->commits.at[commit].id;
+}
+
+bool rig_number_is_known(const struct rig_history *history, uint64_t number)
+{
+    bool known = false;
+    for (size_t i = 0; i < history->certificate->commits.count; i++)
+        known |= history->certificate->commits.at[i].id == number;
+    return known;
 }
 
 static const char *check_version(const struct rig_history *history, const struct rig_discrepancy *found)
@@ -258,8 +274,7 @@ static const char *check_version(const struct rig_history *history, const struct
     const struct rig_txn_op *read = rig_txn_ops(history, found->txn) + found->op;
     const struct rig_read_list list = rig_txn_op_list(history, read);
     const bool is_list = rig_op_reads_sequence(read->kind);
-    const uint64_t version = version_of(history, found->txn, found->op);
-    bool known = false;
+    const uint64_t version = rig_view_writer(history, found->txn, found->op, RIG_VIEW_LAST);
     if (read->read_state != RIG_READ_SEEN || (is_list && list.count == 0) || version == 0)
         return "names no read of a row";
     const int64_t value = is_list ? rig_read_element(&list, list.count - 1) : read->value;
@@ -271,20 +286,19 @@ static const char *check_version(const struct rig_history *history, const struct
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
             const struct rig_txn_op *op = rig_txn_ops(history, txn) + i;
             if (!rig_op_reads(op->kind) && op->key == read->key && op->value == value &&
-                version_of(history, txn, i) == version)
+                rig_view_writer(history, txn, i, RIG_VIEW_LAST) == version)
                 return "names the part of the transaction that wrote the value";
         }
     }
-    for (size_t i = 0; i < history->certificate->commits.count; i++)
-        known |= history->certificate->commits.at[i].id == version;
-    return known == (found->kind == RIG_DISCREPANCY_VERSION_MISMATCH) ? NULL : "is of the other kind";
+    return rig_number_is_known(history, version) == (found->kind == RIG_DISCREPANCY_VERSION_MISMATCH)
+               ? NULL
+               : "is of the other kind";
 }
 
 static const char *check_number(const struct rig_history *history, const struct rig_discrepancy *found)
 {
     const struct rig_txn_op *write = rig_txn_ops(history, found->txn) + found->op;
-    const struct rig_txn_view *view = view_of(history, found->txn);
-    if (view == NULL || view->id == 0 || view->id == history->certificate->commits.at[found->commit].id)
+    if (!rig_view_has_other_number(history, found->txn, found->commit))
         return "has the number of its commit";
     return makes(history, found->commit, history->keys[write->key], write->value) ? NULL : "is not in the commit";
 }
@@ -325,7 +339,7 @@ const char *rig_verify_snapshot(const struct rig_history *history, const struct 
         return "names no operation, or no commit";
     if (is_standby && found->kind == RIG_DISCREPANCY_SNAPSHOT_MISMATCH)
         return check_standby(history, found);
-    if (needs_snapshot && (!has_snapshot || !is_of(history, found->snapshot, found->txn)))
+    if (needs_snapshot && (!has_snapshot || !rig_snapshot_is_of(history, found->snapshot, found->txn)))
         return "names no snapshot of its own";
     switch ((int)found->kind) {
     case RIG_DISCREPANCY_SNAPSHOT_FORK:
