@@ -413,3 +413,14 @@ bool rig_breach_find(const struct rig_problem *problem, const struct rig_rule *r
     rig_arena_done(&b.arena);
     return ok;
 }
+
+bool rig_breach_none(const struct rig_problem *problem, const struct rig_rule *rule, const uint32_t *place,
+                     int64_t deadline_ns, bool *explains)
+{
+    struct rig_breaches found = {0};
+    const bool done = rig_breach_find(problem, rule, place, 1, deadline_ns, &found);
+    *explains = done && found.ends.count == 0 && !found.spent;
+    rig_arcs_done(&found.arcs);
+    rig_arc_ends_done(&found.ends);
+    return done;
+}

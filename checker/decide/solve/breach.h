@@ -32,5 +32,8 @@ struct rig_breaches {
  */
 bool rig_breach_find(const struct rig_problem *problem, const struct rig_rule *rule, const uint32_t *place,
                      uint32_t most, int64_t deadline_ns, struct rig_breaches *found);
+/* *explains: the level allows the order, as far as the deadline lets it be known. False when memory runs out. */
+bool rig_breach_none(const struct rig_problem *problem, const struct rig_rule *rule, const uint32_t *place,
+                     int64_t deadline_ns, bool *explains);
 
 #endif

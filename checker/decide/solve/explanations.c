@@ -38,16 +38,13 @@ void rig_explanations_move(struct rig_explanations *to, struct rig_explanations 
  * or memory ran out (`done` is false). */
 static uint32_t *try_completions(const struct asking *a, const struct rig_rule *rule, bool *done)
 {
-    struct rig_breaches found = {0};
+    bool explains = false;
     uint32_t *place = a->problem->pairs.count > 0 ? NULL : malloc(((size_t)a->problem->txn_count + 1) * sizeof *place);
     *done = a->problem->pairs.count > 0 || place != NULL;
     for (uint32_t node = 0; place != NULL && node < a->problem->txn_count; node++)
         place[node] = node;
     if (place != NULL)
-        *done = rig_breach_find(a->problem, rule, place, 1, a->budget.deadline_ns, &found);
-    const bool explains = place != NULL && *done && found.ends.count == 0 && !found.spent;
-    rig_arcs_done(&found.arcs);
-    rig_arc_ends_done(&found.ends);
+        *done = rig_breach_none(a->problem, rule, place, a->budget.deadline_ns, &explains);
     if (explains)
         return place;
     free(place);

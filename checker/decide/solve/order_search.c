@@ -276,16 +276,9 @@ static bool sort_known(struct search *search)
  * forbidden there. */
 static bool try_sorted(struct search *search, bool *explains)
 {
-    struct rig_breaches found = {0};
     *explains = false;
-    if (search->frame.rw_path || !search->frame.reads_order)
-        return true;
-    const bool ok =
-        rig_breach_find(search->problem, search->rule, search->place, 1, search->budget->deadline_ns, &found);
-    *explains = ok && found.ends.count == 0 && !found.spent;
-    rig_arcs_done(&found.arcs);
-    rig_arc_ends_done(&found.ends);
-    return ok;
+    return search->frame.rw_path || !search->frame.reads_order ||
+           rig_breach_none(search->problem, search->rule, search->place, search->budget->deadline_ns, explains);
 }
 
 /* These rules ask for no more than the saturation forces, apart from what real time shows: no order needs to be close

@@ -306,20 +306,17 @@ static void join_events(struct rig_prove_events *events)
 static bool is_allowed(const struct rig_problem *problem, const struct rig_rule *rule,
                        const struct rig_prove_events *events, bool *allowed)
 {
-    struct rig_breaches breaches = {0};
     uint32_t *place = malloc(((size_t)problem->txn_count + 1) * sizeof *place), node = 0;
-    bool ok = place != NULL;
+    const bool ok = place != NULL;
     for (uint32_t i = 0; ok && i < events->count; i++) {
         while (problem->txns.at[node].txn != events->at[i])
             node = node + 1 < problem->txn_count ? node + 1 : 0;
         place[node] = i;
     }
-    ok = ok && rig_breach_find(problem, rule, place, 1, INT64_MAX, &breaches);
-    *allowed = ok && breaches.ends.count == 0;
-    rig_arcs_done(&breaches.arcs);
-    rig_arc_ends_done(&breaches.ends);
+    *allowed = false;
+    const bool done = ok && rig_breach_none(problem, rule, place, INT64_MAX, allowed);
     free(place);
-    return ok;
+    return done;
 }
 
 bool rig_prove_order(const struct rig_problem *problem, const struct rig_history *history, const struct rig_rule *rule,
