@@ -5,12 +5,19 @@
 #include "base/bug.h"
 #include "checker/model/orders.h"
 
-struct pairs {
+/* Offers cycles of two transactions to the collector. */
+struct offers {
     const struct rig_history *history;
     const struct rig_graph *graph;
     struct rig_collector *collector;
-    uint8_t *late_before;   /* per node: whether an edge leads to it from a later transaction */
+    bool only_wanted;       /* those of `wanted`, once each; else all */
+    uint64_t wanted;        /* bits of anomalies */
     struct rig_cycle cycle; /* scratch */
+};
+
+struct pairs {
+    struct offers offers;
+    uint8_t *late_before; /* per node: whether an edge leads to it from a later transaction */
 };
 
 static enum rig_edge_kind kind_of(uint32_t edge)
@@ -20,15 +27,23 @@ static enum rig_edge_kind kind_of(uint32_t edge)
     return kinds[rig_edge_link(edge)];
 }
 
-static bool add(struct pairs *p, uint32_t from, enum rig_edge_kind out, uint32_t to, enum rig_edge_kind back)
+/* The cycle of the edge from `from` to `to` and one back. */
+static bool offer(struct offers *o, uint32_t from, enum rig_edge_kind out, uint32_t to, enum rig_edge_kind back)
 {
     enum rig_anomaly anomaly;
-    p->cycle.count = 0;
-    if (!rig_cycle_add(&p->cycle, (struct rig_hop){rig_graph_txn(p->graph, from), out}) ||
-        !rig_cycle_add(&p->cycle, (struct rig_hop){rig_graph_txn(p->graph, to), back}) ||
-        !rig_collector_add(p->collector, &p->cycle, &anomaly))
+    o->cycle.count = 0;
+    if (!rig_cycle_add(&o->cycle, (struct rig_hop){rig_graph_txn(o->graph, from), out}) ||
+        !rig_cycle_add(&o->cycle, (struct rig_hop){rig_graph_txn(o->graph, to), back}))
         return false;
-    RIG_INVARIANT(p->cycle.count == 2);
+    if (o->only_wanted) {
+        const uint64_t bit = RIG_ANOMALY_BIT(rig_cycle_anomaly(o->history, o->collector->versions, &o->cycle));
+        if ((o->wanted & bit) == 0)
+            return true;
+        o->wanted &= ~bit;
+    }
+    if (!rig_collector_add(o->collector, &o->cycle, &anomaly))
+        return false;
+    RIG_INVARIANT(o->cycle.count == 2);
     return true;
 }
 
@@ -36,18 +51,18 @@ static bool add(struct pairs *p, uint32_t from, enum rig_edge_kind out, uint32_t
  * Checks an edge of `kind` from `from` to `to` against process order and real time, in which `to` may precede `from`.
  * Nodes are numbered in completion order, so most pairs need no check.
  */
-static bool check_orders(struct pairs *p, uint32_t from, enum rig_edge_kind kind, uint32_t to)
+static bool check_orders(struct offers *o, uint32_t from, enum rig_edge_kind kind, uint32_t to)
 {
     if (from < to)
         return true;
-    const struct rig_txn *source = &p->history->txns[rig_graph_txn(p->graph, from)];
-    uint32_t target = rig_graph_txn(p->graph, to);
-    bool known = source->invoke_at != RIG_POSITION_NONE;
-    if (known && rig_txn_end(p->history, target) < source->invoke_at && !add(p, from, kind, to, RIG_EDGE_REALTIME))
+    const uint32_t second = rig_graph_txn(o->graph, from), first = rig_graph_txn(o->graph, to);
+    const struct rig_txn *txns = o->history->txns;
+    if (txns[second].invoke_at != RIG_POSITION_NONE && rig_txn_end(o->history, first) < txns[second].invoke_at &&
+        !offer(o, from, kind, to, RIG_EDGE_REALTIME))
         return false;
-    bool same_process = source->process == p->history->txns[target].process;
-    bool before = rig_process_precedes(p->history, target, rig_graph_txn(p->graph, from));
-    return !same_process || !before || add(p, from, kind, to, RIG_EDGE_PROCESS);
+    const bool in_process =
+        txns[first].process == txns[second].process && rig_process_precedes(o->history, first, second);
+    return !in_process || offer(o, from, kind, to, RIG_EDGE_PROCESS);
 }
 
 static uint32_t in_degree(const struct rig_graph *graph, uint32_t node)
@@ -62,9 +77,9 @@ static uint32_t in_degree(const struct rig_graph *graph, uint32_t node)
  */
 static bool check_edge(struct pairs *p, uint32_t from, enum rig_edge_kind kind, uint32_t to)
 {
-    const struct rig_graph *graph = p->graph;
+    const struct rig_graph *graph = p->offers.graph;
     RIG_INVARIANT(from != to);
-    if (!check_orders(p, from, kind, to))
+    if (!check_orders(&p->offers, from, kind, to))
         return false;
     if (from < to && !p->late_before[from])
         return true;
@@ -74,7 +89,7 @@ static bool check_edge(struct pairs *p, uint32_t from, enum rig_edge_kind kind, 
     for (uint32_t i = graph->first[from]; i < graph->first[from + 1]; i++) {
         uint32_t edge = graph->edges[i];
         bool back = rig_edge_node(edge) == to && rig_edge_link(edge) != RIG_LINK_THROUGH;
-        if (back && !add(p, from, kind, to, kind_of(edge)))
+        if (back && !offer(&p->offers, from, kind, to, kind_of(edge)))
             return false;
     }
     return true;
@@ -88,7 +103,7 @@ struct late {
 
 static bool note_late(struct pairs *p)
 {
-    const struct rig_graph *graph = p->graph;
+    const struct rig_graph *graph = p->offers.graph;
     p->late_before = malloc((size_t)graph->txn_count + 1);
     for (uint32_t node = 0; p->late_before != NULL && node < graph->txn_count; node++) {
         bool late = false;
@@ -103,7 +118,7 @@ static bool note_late(struct pairs *p)
 
 bool rig_cycle_pairs(const struct rig_history *history, const struct rig_graph *graph, struct rig_collector *collector)
 {
-    struct pairs p = {.history = history, .graph = graph, .collector = collector};
+    struct pairs p = {.offers = {.history = history, .graph = graph, .collector = collector}};
     bool done = note_late(&p);
     for (uint32_t to = 0; done && to < graph->txn_count; to++) {
         for (uint32_t i = graph->first[to]; done && i < graph->first[to + 1]; i++) {
@@ -112,7 +127,7 @@ bool rig_cycle_pairs(const struct rig_history *history, const struct rig_graph *
                 done = check_edge(&p, from, kind_of(graph->edges[i]), to);
         }
     }
-    rig_cycle_done(&p.cycle);
+    rig_cycle_done(&p.offers.cycle);
     free(p.late_before);
     return done;
 }
@@ -123,10 +138,8 @@ RIG_VEC(uint32_t, open_list)
 RIG_VEC(struct late, late_list)
 
 struct distant {
-    const struct rig_history *history;
+    struct offers offers;
     const struct rig_graph *graph;
-    struct rig_collector *collector;
-    uint64_t wanted;        /* bits of anomalies */
     uint64_t plain;         /* those without process and real-time order */
     uint32_t *highest;      /* per node: the highest transaction that leads to it, through relays too, plus 1 */
     uint32_t *walked;       /* per node: the last walk that met it */
@@ -135,7 +148,6 @@ struct distant {
     struct open_list open;  /* scratch, like all that follow */
     struct late_list late;  /* of the earlier transaction */
     struct late_list after; /* of the later one: transactions with an edge to it, from the earlier one on */
-    struct rig_cycle cycle;
 };
 
 /* ---- walks ---- */
@@ -179,10 +191,7 @@ static bool pass_edges(struct distant *d, uint32_t at, uint32_t lowest, struct l
         enum rig_link link = rig_edge_link(graph->edges[i]);
         RIG_INVARIANT((from < graph->txn_count) == (link != RIG_LINK_THROUGH));
         if (from < graph->txn_count) {
-            enum rig_edge_kind kind = link == RIG_LINK_WW   ? RIG_EDGE_WW
-                                      : link == RIG_LINK_WR ? RIG_EDGE_WR
-                                                            : RIG_EDGE_RW;
-            done = from < lowest || late_list_add(late, (struct late){from, kind});
+            done = from < lowest || late_list_add(late, (struct late){from, kind_of(graph->edges[i])});
         } else if (d->highest[from] > lowest && d->walked[from] != d->walk) {
             d->walked[from] = d->walk;
             done = open_list_add(&d->open, from);
@@ -210,43 +219,13 @@ static bool find_late(struct distant *d, uint32_t node, uint32_t lowest, struct 
 
 /* ---- cycles ---- */
 
-/* The cycle of the edge from `late` to `early` and one back. */
-static bool offer(struct distant *d, struct late late, uint32_t early, enum rig_edge_kind back)
-{
-    enum rig_anomaly anomaly;
-    RIG_INVARIANT(early < late.node && late.node < d->graph->txn_count);
-    d->cycle.count = 0;
-    if (!rig_cycle_add(&d->cycle, (struct rig_hop){rig_graph_txn(d->graph, late.node), late.kind}) ||
-        !rig_cycle_add(&d->cycle, (struct rig_hop){rig_graph_txn(d->graph, early), back}))
-        return false;
-    uint64_t bit = RIG_ANOMALY_BIT(rig_cycle_anomaly(d->history, d->collector->versions, &d->cycle));
-    if ((d->wanted & bit) == 0)
-        return true;
-    d->wanted &= ~bit;
-    if (!rig_collector_add(d->collector, &d->cycle, &anomaly))
-        return false;
-    RIG_INVARIANT(d->cycle.count == 2 && RIG_ANOMALY_BIT(anomaly) == bit);
-    return true;
-}
-
-static bool try_orders(struct distant *d, struct late late, uint32_t early)
-{
-    const uint32_t first = rig_graph_txn(d->graph, early), second = rig_graph_txn(d->graph, late.node);
-    const struct rig_txn *txns = d->history->txns;
-    if (txns[second].invoke_at != RIG_POSITION_NONE && rig_txn_end(d->history, first) < txns[second].invoke_at &&
-        !offer(d, late, early, RIG_EDGE_REALTIME))
-        return false;
-    bool in_process = txns[first].process == txns[second].process && rig_process_precedes(d->history, first, second);
-    return !in_process || offer(d, late, early, RIG_EDGE_PROCESS);
-}
-
 static bool try_edges(struct distant *d, struct late late, uint32_t early)
 {
-    if (d->highest[late.node] <= early || (d->wanted & d->plain) == 0)
+    if (d->highest[late.node] <= early || (d->offers.wanted & d->plain) == 0)
         return true;
     bool done = find_late(d, late.node, early, &d->after);
     for (size_t i = 0; done && i < d->after.count; i++)
-        done = d->after.at[i].node != early || offer(d, late, early, d->after.at[i].kind);
+        done = d->after.at[i].node != early || offer(&d->offers, late.node, late.kind, early, d->after.at[i].kind);
     return done;
 }
 
@@ -255,8 +234,9 @@ static bool try_node(struct distant *d, uint32_t early)
     if (d->highest[early] <= early + 1)
         return true;
     bool done = find_late(d, early, early + 1, &d->late);
-    for (size_t i = 0; done && i < d->late.count && d->wanted != 0; i++)
-        done = try_orders(d, d->late.at[i], early) && try_edges(d, d->late.at[i], early);
+    for (size_t i = 0; done && i < d->late.count && d->offers.wanted != 0; i++)
+        done = check_orders(&d->offers, d->late.at[i].node, d->late.at[i].kind, early) &&
+               try_edges(d, d->late.at[i], early);
     return done;
 }
 
@@ -279,11 +259,13 @@ static uint64_t wanted_kinds(const struct rig_ladder *ladder, bool writes)
 
 bool rig_cycle_distant_pairs(const struct rig_graph *graph, bool writes, struct rig_collector *collector)
 {
-    struct distant d = {.history = collector->history,
-                        .graph = graph,
-                        .collector = collector,
-                        .wanted = wanted_kinds(collector->ladder, writes)};
-    if (d.wanted == 0)
+    struct distant d = {.offers = {.history = collector->history,
+                                   .graph = graph,
+                                   .collector = collector,
+                                   .only_wanted = true,
+                                   .wanted = wanted_kinds(collector->ladder, writes)},
+                        .graph = graph};
+    if (d.offers.wanted == 0)
         return true;
     for (unsigned shape = 0; shape < RIG_SHAPE_COUNT; shape++)
         d.plain |= RIG_ANOMALY_BIT(rig_anomaly_of_cycle((enum rig_shape)shape, RIG_ALONG_PLAIN));
@@ -294,13 +276,13 @@ bool rig_cycle_distant_pairs(const struct rig_graph *graph, bool writes, struct 
     bool done = d.highest != NULL && d.walked != NULL;
     if (done)
         find_highest(&d);
-    for (uint32_t node = 0; done && node < graph->txn_count && d.wanted != 0 && d.budget > 0; node++)
+    for (uint32_t node = 0; done && node < graph->txn_count && d.offers.wanted != 0 && d.budget > 0; node++)
         done = try_node(&d, node);
     free(d.highest);
     free(d.walked);
     open_list_done(&d.open);
     late_list_done(&d.late);
     late_list_done(&d.after);
-    rig_cycle_done(&d.cycle);
+    rig_cycle_done(&d.offers.cycle);
     return done;
 }
