@@ -1,6 +1,7 @@
 #include "checker/evidence/certificate_judge.h"
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "history/types/types.h"
 
 struct judging {
@@ -84,13 +85,8 @@ static bool is_irregular(const struct judging *c, uint32_t commit)
 {
     RIG_REQUIRE(commit < c->history->certificate->commits.count);
     uint32_t low = 0, high = c->chains->irregular_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (c->chains->commits[middle] < commit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, c->chains->commits[rig_middle(low, high)] < commit);
     return low < c->chains->irregular_count && c->chains->commits[low] == commit;
 }
 

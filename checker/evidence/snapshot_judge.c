@@ -1,6 +1,7 @@
 #include "checker/evidence/snapshot_judge.h"
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "history/types/types.h"
 
 #define NONE UINT32_MAX
@@ -151,13 +152,8 @@ static uint32_t count_shown(const struct judging *c, uint32_t key, uint32_t snap
     while (c->inverted[key] && high > 0 && !rig_visibility_sees(c->visibility, snapshot, c->commits[key][high - 1]))
         high--;
     low = c->inverted[key] ? high : low;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (rig_visibility_sees(c->visibility, snapshot, c->commits[key][middle]))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, rig_visibility_sees(c->visibility, snapshot, c->commits[key][rig_middle(low, high)]));
     RIG_INVARIANT(low <= c->chains->keys[key].count);
     return low;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "base/table.h"
 
 static const struct rig_certificate *certificate_of(const struct rig_visibility *v)
@@ -81,13 +82,8 @@ static uint32_t rank_of(const struct rig_visibility *v, uint64_t id)
     if (count == 0 || id <= v->ids[0] || step >= v->step_count)
         return step == 0 ? 0 : count;
     uint32_t low = v->steps[step], high = v->steps[step + 1];
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (v->ids[middle] < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, v->ids[rig_middle(low, high)] < id);
     RIG_INVARIANT(low == count || v->ids[low] >= id);
     RIG_INVARIANT(low == 0 || v->ids[low - 1] < id);
     return low;
@@ -274,13 +270,8 @@ static void find_forks(struct rig_visibility *v)
 static uint32_t find_first(const struct rig_visibility *v, uint32_t commit)
 {
     uint32_t low = 0, high = v->chain_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (rig_visibility_sees(v, v->chain[middle], commit))
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    while (low < high)
+        rig_halve(&low, &high, !rig_visibility_sees(v, v->chain[rig_middle(low, high)], commit));
     RIG_INVARIANT(low == v->chain_count || rig_visibility_sees(v, v->chain[low], commit));
     return low;
 }
@@ -363,13 +354,8 @@ bool rig_visibility_sees(const struct rig_visibility *visibility, uint32_t snaps
     uint32_t low = 0, high = shown->hole_count;
     if (rank >= shown->limit)
         return false;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (holes[middle] < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, holes[rig_middle(low, high)] < rank);
     return low == shown->hole_count || holes[low] != rank;
 }
 
@@ -414,13 +400,8 @@ uint32_t rig_visibility_find(const struct rig_visibility *visibility, uint64_t i
 static uint32_t find_least(const uint64_t *values, uint32_t count, uint64_t id)
 {
     uint32_t low = 0, high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (values[middle] < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, values[rig_middle(low, high)] < id);
     return low;
 }
 

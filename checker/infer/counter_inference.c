@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "checker/infer/counter_halves.h"
 #include "history/model/window_view.h"
 
@@ -186,13 +187,8 @@ static bool make_timeline(const struct infer *in, bool acknowledged, struct time
 static uint32_t find_position(const struct timeline *line, uint32_t key, uint32_t position)
 {
     uint32_t low = line->first[key], high = line->first[key + 1];
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (line->at[middle].at < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, line->at[rig_middle(low, high)].at < position);
     return low;
 }
 

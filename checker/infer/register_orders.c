@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "base/table.h"
 #include "checker/model/components.h"
 #include "checker/model/graph.h"
@@ -201,13 +202,8 @@ static uint32_t first_concurrent(const struct orders *o, uint32_t begin, uint32_
         if (txns[o->touches[high - 1].txn].complete_at < invoke_at)
             return high;
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (txns[o->touches[middle].txn].complete_at < invoke_at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, txns[o->touches[rig_middle(low, high)].txn].complete_at < invoke_at);
     return low;
 }
 

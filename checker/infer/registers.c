@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "base/vec.h"
 #include "checker/model/links.h"
 #include "checker/infer/register_orders.h"
@@ -465,13 +466,8 @@ static enum rig_rc take_initial(struct build *b, const struct rig_assumptions *a
 static uint32_t versions_from(const struct rig_registers *registers, uint32_t key)
 {
     uint32_t low = registers->history->key_count, high = registers->version_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (registers->versions[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, registers->versions[rig_middle(low, high)].key < key);
     return low;
 }
 

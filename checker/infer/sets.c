@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "base/vec.h"
 #include "history/model/value_texts.h"
 #include "history/model/window_view.h"
@@ -108,13 +109,8 @@ uint32_t rig_sets_find(const struct rig_sets *sets, uint32_t key, int64_t value)
     const uint64_t place = (uint64_t)value - (uint64_t)sets->elements[low].value;
     if (place < high - low && sets->elements[low + place].value == value)
         return low + (uint32_t)place;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (sets->elements[middle].value < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, sets->elements[rig_middle(low, high)].value < value);
     RIG_INVARIANT(low < sets->key_first[key + 1]);
     return sets->elements[low].value == value ? low : RIG_SET_NONE;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 
 static const uint32_t no_op = UINT32_MAX;
 
@@ -164,13 +165,8 @@ static const struct rig_object_lifetime **sort_long(const struct rig_object_life
 static uint32_t find_before(const struct rig_object_lifetime *const *sorted, uint32_t count, uint32_t position)
 {
     uint32_t low = 0, high = count;
-    while (low < high) {
-        const uint32_t middle = (low + high) / 2;
-        if (sorted[middle]->add_until < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, sorted[rig_middle(low, high)]->add_until < position);
     RIG_INVARIANT(low == 0 || sorted[low - 1]->add_until < position);
     RIG_INVARIANT(low == count || sorted[low]->add_until >= position);
     return low == 0 ? count : low - 1;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "checker/objects/object_strings.h"
 
 RIG_VEC(struct rig_object_past_key, past_keys)
@@ -67,13 +68,8 @@ struct rig_object_past_key *rig_object_past_of(struct rig_object_past *past, uin
 static uint32_t find_op(const struct rig_object_op *ops, uint32_t count, uint32_t invoke)
 {
     uint32_t low = 0, high = count;
-    while (low < high) {
-        const uint32_t middle = (low + high) / 2;
-        if (ops[middle].invoke < invoke)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, ops[rig_middle(low, high)].invoke < invoke);
     RIG_INVARIANT(low < count && ops[low].invoke == invoke && "an operation that took effect stays in the window");
     return low;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "base/table.h"
 #include "checker/objects/object_key.h"
 
@@ -239,13 +240,8 @@ static void lives_of(const struct stacking *s, struct stretch stretch, uint32_t 
     uint32_t *const found[] = {first, last};
     for (unsigned side = 0; side < 2; side++) {
         uint32_t low = 0, high = s->count;
-        while (low < high) {
-            const uint32_t middle = (low + high) / 2;
-            if (s->sorted[middle]->add_until < bounds[side])
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        while (low < high)
+            rig_halve(&low, &high, s->sorted[rig_middle(low, high)]->add_until < bounds[side]);
         *found[side] = low;
     }
     RIG_INVARIANT(*first <= *last && *last <= s->count);
@@ -320,13 +316,8 @@ static void place_nothings(struct stacking *s, const struct stretch *all, size_t
     for (size_t i = 0; i < s->lifetimes->nothings.count && !s->failed; i++) {
         const uint32_t op = s->lifetimes->nothings.at[i], from = s->ops[op].invoke;
         size_t low = 0, high = count;
-        while (low < high) {
-            const size_t middle = (low + high) / 2;
-            if (s->at.at[all[middle].until] <= from)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        while (low < high)
+            rig_halve_size(&low, &high, s->at.at[all[rig_middle_size(low, high)].until] <= from);
         const bool within = low < count && s->at.at[all[low].from] < from;
         add_point(s, within ? s->at.at[all[low].until] : from, NOTHINGS, ++s->rank, op);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "checker/prove/commits.h"
 #include "history/model/value_texts.h"
 
@@ -127,13 +128,8 @@ uint32_t rig_facts_named(const struct rig_facts *facts, uint32_t name)
     const uint32_t begins[] = {0, facts->completed, facts->history->txn_count};
     for (int part = 0; part < 2; part++) {
         uint32_t low = begins[part], high = begins[part + 1];
-        while (low < high) {
-            const uint32_t middle = low + (high - low) / 2;
-            if (rig_txn_name(facts->history, middle) < name)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        while (low < high)
+            rig_halve(&low, &high, rig_txn_name(facts->history, rig_middle(low, high)) < name);
         if (low < begins[part + 1] && rig_txn_name(facts->history, low) == name)
             return low;
     }

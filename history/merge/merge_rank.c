@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 
 #define NO_START UINT32_MAX
 
@@ -239,13 +240,9 @@ static enum rig_rc refuse_order(const struct rig_merge_rank *rank, struct rig_er
 static uint32_t find_open(const struct rig_merge_rank *rank, const struct rig_merge_piece *before, uint32_t source_at)
 {
     size_t low = 0, high = before == NULL ? 0 : before->open_start.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (rank->starts.at[before->open_start.at[middle]].source_at < source_at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve_size(&low, &high,
+                       rank->starts.at[before->open_start.at[rig_middle_size(low, high)]].source_at < source_at);
     const bool found = before != NULL && low < before->open_start.count &&
                        rank->starts.at[before->open_start.at[low]].source_at == source_at;
     return found ? before->open_start.at[low] : NO_START;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 
 bool rig_time_order_init(struct rig_time_order *order, size_t stream_count)
 {
@@ -26,13 +27,8 @@ void rig_time_order_done(struct rig_time_order *order)
 static size_t count_before(const int64_t *times, size_t count, int64_t limit_ns)
 {
     size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (times[middle] < limit_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve_size(&low, &high, times[rig_middle_size(low, high)] < limit_ns);
     return low;
 }
 

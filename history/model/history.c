@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "history/model/history_order.h"
 #include "history/model/window_view.h"
 
@@ -57,13 +58,8 @@ bool rig_history_insert_columns(struct rig_history *history, uint32_t at, uint32
 uint32_t rig_history_txn_of(const struct rig_history *history, uint32_t op)
 {
     uint32_t low = 0, high = history->txn_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (history->txns[middle + 1].first_op <= op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, history->txns[rig_middle(low, high) + 1].first_op <= op);
     return low;
 }
 

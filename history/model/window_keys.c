@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "history/model/read_list.h"
 #include "history/model/window_private.h"
 
@@ -17,13 +18,8 @@
 static size_t find_mark(const struct rig_open_mark *marks, size_t count, uint32_t position)
 {
     size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (marks[middle].invoke_at < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve_size(&low, &high, marks[rig_middle_size(low, high)].invoke_at < position);
     return low;
 }
 
@@ -31,13 +27,8 @@ static size_t find_mark(const struct rig_open_mark *marks, size_t count, uint32_
 static size_t completed_before(const struct rig_segment *segment, uint32_t position)
 {
     size_t low = 0, high = segment->txns.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (segment->txns.at[middle].complete_at < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve_size(&low, &high, segment->txns.at[rig_middle_size(low, high)].complete_at < position);
     return low;
 }
 

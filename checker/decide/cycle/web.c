@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "base/vec.h"
 #include "checker/model/graph.h"
 
@@ -212,13 +213,8 @@ RIG_VEC(struct before, before_list)
 static const struct before *before_place(const struct before_list *list, uint32_t place)
 {
     size_t low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (list->at[middle].place < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve_size(&low, &high, list->at[rig_middle_size(low, high)].place < place);
     return low == 0 ? NULL : &list->at[low - 1];
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 
 static uint32_t *numbers(struct rig_arena *arena, size_t count)
 {
@@ -113,13 +114,8 @@ static int compare_moments(const void *left, const void *right)
 static uint32_t first_after(const struct moment *moments, uint32_t count, uint32_t position)
 {
     uint32_t low = 0;
-    for (uint32_t high = count; low < high;) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (moments[middle].position > position)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    for (uint32_t high = count; low < high;)
+        rig_halve(&low, &high, moments[rig_middle(low, high)].position <= position);
     return low;
 }
 

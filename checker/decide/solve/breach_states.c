@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 
 enum stage { STAGE_MISSED, STAGE_OVERWRITTEN, STAGE_READ, STAGE_PROCESS, STAGE_REALTIME, STAGE_END };
 
@@ -35,13 +36,8 @@ uint32_t rig_states_port_from(const struct rig_problem *problem, uint32_t node, 
     RIG_REQUIRE(node < problem->txn_count);
     const uint32_t first = problem->txns.at[node].first_read, end = problem->txns.at[node + 1].first_read;
     uint32_t low = first;
-    for (uint32_t high = end; low < high;) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (problem->reads.at[middle].op >= op)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    for (uint32_t high = end; low < high;)
+        rig_halve(&low, &high, problem->reads.at[rig_middle(low, high)].op < op);
     return low - first;
 }
 

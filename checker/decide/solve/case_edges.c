@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "base/table.h"
 
 enum { ARCS_UNCHECKED = 1 << 12 };
@@ -126,13 +127,8 @@ struct key_order {
 static uint32_t place_of(const struct key_order *order, uint32_t node)
 {
     uint32_t low = 0, high = order->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (order->writers[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, order->writers[rig_middle(low, high)] < node);
     RIG_INVARIANT(low < order->count && order->writers[low] == node);
     return low;
 }
@@ -480,13 +476,8 @@ static bool add_realtime(struct rig_case_graph *graph)
     }
     for (uint32_t node = 0; ok && node < count; node++) {
         uint32_t low = 0, high = count;
-        while (low < high) {
-            const uint32_t middle = low + (high - low) / 2;
-            if (ended[middle].at < problem->txns.at[node].invoked)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        while (low < high)
+            rig_halve(&low, &high, ended[rig_middle(low, high)].at < problem->txns.at[node].invoked);
         for (uint32_t i = low; ok && i-- > 0 && ended[i].at >= latest[low - 1] && !graph->too_large;)
             ok = add_order(graph, ended[i].node, node);
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 
 static void set_form(struct rig_rule_frame *frame, enum rig_rule_form form)
 {
@@ -58,13 +59,8 @@ static int compare_moments(const void *a, const void *b)
 static uint32_t first_later(const uint64_t *moments, uint32_t count, uint32_t ended)
 {
     uint32_t low = 0, high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (moments[middle] >> 32 > ended)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    while (low < high)
+        rig_halve(&low, &high, moments[rig_middle(low, high)] >> 32 <= ended);
     return low;
 }
 

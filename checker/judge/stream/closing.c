@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "checker/judge/stream/type_windows.h"
 #include "checker/judge/stream/closing_private.h"
 #include "history/model/window_view.h"
@@ -152,13 +153,8 @@ static uint32_t end_of_stretch(const struct rig_closing_search *s, uint32_t begi
 static uint32_t stretches_before_first(const struct rig_closing_search *s)
 {
     uint32_t low = 0, high = s->stretch_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->ends[middle] <= s->first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve(&low, &high, s->ends[rig_middle(low, high)] <= s->first);
     return low;
 }
 

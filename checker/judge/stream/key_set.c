@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/halve.h"
 #include "history/text/text_table.h"
 
 RIG_VEC(uint64_t, range_gaps)
@@ -114,12 +115,7 @@ bool rig_key_set_has(const struct rig_key_set *set, int64_t number, const char *
     const uint64_t name = name_of(number, text, length);
     size_t low = 0, high = set->sorted;
     RIG_REQUIRE(set->sorted == set->ranges.count);
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->ranges.at[middle].last < name)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    while (low < high)
+        rig_halve_size(&low, &high, set->ranges.at[rig_middle_size(low, high)].last < name);
     return low < set->sorted && set->ranges.at[low].first <= name;
 }
