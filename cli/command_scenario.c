@@ -9,6 +9,7 @@
 #include "checker/model/level.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/scenario_texts.h"
 #include "cli/stage.h"
 #include "cli/stop_signals.h"
 #include "run/plan/plan.h"
@@ -25,7 +26,9 @@ static const struct rig_argument scenario_arguments[] = {
      .help = "play on several databases: with each of these values of a key of the plan, and with each combination"},
     {.name = "patience",
      .value = "MS",
-     .help = "milliseconds after which a statement that has not returned counts as waiting; 250 when not given"},
+     .help =
+         "milliseconds after which a statement that has not returned counts as waiting; 250 when not given, 300 for "
+         "texts, where the database has to agree"},
     {.name = "repeat", .value = "N", .help = "play each scenario N times, and count; 1 when not given"},
     {.name = "export",
      .value = "psql|mysql|isolationtester",
@@ -38,7 +41,7 @@ static const struct rig_argument scenario_arguments[] = {
 
 static const struct rig_arguments_table scenario_table = {
     .command = "scenario",
-    .positionals = "PLAN.yaml SCENARIO.yaml...",
+    .positionals = "PLAN.yaml SCENARIO.yaml|REPORT.sql...",
     .least_positionals = 2,
     .most_positionals = RIG_ARGUMENTS_MAX,
     .description =
@@ -47,8 +50,16 @@ static const struct rig_arguments_table scenario_table = {
         "the plan, whose load and faults do not run. A scenario says which answers show its anomaly. With --vary the\n"
         "result is a grid: `shown`, the code of the error that prevented the anomaly, `waits` where a session had to\n"
         "wait for another one, or `no`.\n"
-        "Exit status: 1 when an anomaly is shown that a level of the plan's check.levels forbids; 3 when a database\n"
-        "could not be used.\n",
+        "A file with `setup` or `outcome` sends any SQL, and expects rows, counts, errors and waits of engines and "
+        "levels\n"
+        "(docs/scenarios.md). A file that ends with .sql is a paste, whose statements have `-- T1`, `/* T1 */` or "
+        "`T1>`\n"
+        "before them.\n"
+        "Exit status: 1 when an anomaly is shown that a level of the plan's check.levels forbids, and when a step, a "
+        "wait\n"
+        "or a final table is not as the file says; 2 when a file has outcomes, and none for this engine and level; 3 "
+        "when\n"
+        "a database could not be used.\n",
     .arguments = scenario_arguments,
 };
 
@@ -65,7 +76,8 @@ struct job {
     const struct rig_arguments *args;
     struct rig_scenario *scenarios[RIG_ARGUMENTS_MAX];
     uint32_t scenario_count;
-    struct rig_arena arena; /* of the settings that vary */
+    struct rig_cli_texts texts; /* the files that are interleavings */
+    struct rig_arena arena;     /* of the settings that vary */
     struct column *columns;
     size_t column_count;
     struct rig_performance **performances; /* by scenario, then by column: the first one that shows the anomaly, else
@@ -142,6 +154,8 @@ static bool make_columns(struct job *job)
     uint32_t sessions = 1;
     for (uint32_t i = 0; i < job->scenario_count; i++)
         sessions = job->scenarios[i]->session_count > sessions ? job->scenarios[i]->session_count : sessions;
+    if (rig_cli_texts_clients(&job->texts) > sessions)
+        sessions = rig_cli_texts_clients(&job->texts);
     (void)snprintf(job->clients, sizeof job->clients, "clients.count=%u", (unsigned)sessions);
     job->columns = calloc(1, sizeof *job->columns);
     job->column_count = 1;
@@ -188,8 +202,12 @@ static enum rig_rc play_column(struct job *job, struct column *column, struct ri
         rig_plan_load(job->args->positionals[0], column->overrides, column->override_count, NULL, &plan, err);
     if (rc == RIG_OK) {
         column->levels = plan->check.levels;
-        rc = rig_cli_stage_play(&stage, plan, err);
-        (void)snprintf(column->server, sizeof column->server, "%s", stage.server);
+        if (job->scenario_count > 0)
+            rc = rig_cli_stage_play(&stage, plan, err);
+        if (rc == RIG_OK)
+            rc = rig_cli_texts_play(&job->texts, (size_t)(column - job->columns), plan, err);
+        (void)snprintf(column->server, sizeof column->server, "%s",
+                       job->scenario_count > 0 ? stage.server : job->texts.servers[column - job->columns]);
     }
     rig_plan_free(plan);
     return rc;
@@ -219,26 +237,83 @@ static struct rig_scenario_cell cell_at(const struct job *job, size_t scenario, 
                                       .played = job->repeat};
 }
 
+static const char *column_name(const struct job *job, size_t column)
+{
+    return job->columns[column].name[0] == '\0' ? NULL : job->columns[column].name;
+}
+
+static struct rig_interleaving_cell text_cell_at(const struct job *job, size_t index, size_t column)
+{
+    return rig_cli_texts_cell(&job->texts, index, column, column_name(job, column));
+}
+
+/* Rows of the grid: the scenarios, then the interleavings. */
+static const char *grid_row(const void *context, size_t row)
+{
+    const struct job *job = context;
+    return row < job->scenario_count ? job->scenarios[row]->name : job->texts.at[row - job->scenario_count]->name;
+}
+
+static void grid_column(const void *context, size_t column, struct rig_buf *out)
+{
+    const struct job *job = context;
+    const char *server = job->columns[column].server;
+    rig_buf_printf(out, "%s, %s", job->columns[column].name, server[0] == '\0' ? "not played" : server);
+}
+
+static void grid_word(const void *context, size_t row, size_t column, struct rig_buf *out)
+{
+    const struct job *job = context;
+    const size_t index = row - job->scenario_count;
+    bool played = true;
+    if (row < job->scenario_count) {
+        const struct rig_scenario_cell cell = cell_at(job, row, column);
+        played = cell.performance != NULL;
+        if (played)
+            rig_scenario_write_word(&cell, out);
+    } else {
+        const struct rig_interleaving_cell cell = text_cell_at(job, index, column);
+        played = cell.performance != NULL;
+        if (played)
+            rig_interleaving_write_word(&cell, out);
+    }
+    if (!played)
+        rig_buf_add_char(out, '?');
+}
+
+static void add_steps(const struct job *job, struct rig_buf *text)
+{
+    for (size_t i = 0; i < job->scenario_count * job->column_count; i++) {
+        const struct rig_scenario_cell cell = cell_at(job, i / job->column_count, i % job->column_count);
+        if (cell.performance == NULL)
+            continue;
+        rig_scenario_write_text(&cell, text);
+        rig_buf_add_char(text, '\n');
+    }
+    for (size_t i = 0; i < job->texts.count * job->column_count; i++) {
+        const struct rig_interleaving_cell cell = text_cell_at(job, i / job->column_count, i % job->column_count);
+        if (cell.performance == NULL)
+            continue;
+        rig_interleaving_write_text(&cell, text);
+        rig_buf_add_char(text, '\n');
+    }
+}
+
 static void print_text(const struct job *job)
 {
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    const bool grid = job->column_count > 1;
-    for (size_t row = 0; row < job->scenario_count && (!grid || rig_arguments_has(job->args, "steps")); row++) {
-        for (size_t column = 0; column < job->column_count; column++) {
-            const struct rig_scenario_cell cell = cell_at(job, row, column);
-            if (cell.performance == NULL)
-                continue;
-            rig_scenario_write_text(&cell, &text);
-            rig_buf_add_char(&text, '\n');
-        }
-    }
-    struct rig_scenario_cell *cells = calloc(job->scenario_count * job->column_count, sizeof *cells);
-    for (size_t i = 0; cells != NULL && i < job->scenario_count * job->column_count; i++)
-        cells[i] = cell_at(job, i / job->column_count, i % job->column_count);
-    if (grid && cells != NULL)
-        rig_scenario_write_grid(cells, job->scenario_count, job->column_count, &text);
-    free(cells);
+    const bool is_grid = job->column_count > 1;
+    const struct rig_scenario_grid grid = {.row_count = job->scenario_count + job->texts.count,
+                                           .column_count = job->column_count,
+                                           .row = grid_row,
+                                           .column = grid_column,
+                                           .word = grid_word,
+                                           .context = job};
+    if (!is_grid || rig_arguments_has(job->args, "steps"))
+        add_steps(job, &text);
+    if (is_grid)
+        rig_scenario_write_grid(&grid, &text);
     rig_cli_print(&text);
     rig_buf_done(&text);
 }
@@ -255,6 +330,11 @@ static void print_json(const struct job *job)
         const struct rig_scenario_cell cell = cell_at(job, i / job->column_count, i % job->column_count);
         if (cell.performance != NULL)
             rig_scenario_write_json(&cell, &json);
+    }
+    for (size_t i = 0; i < job->texts.count * job->column_count; i++) {
+        const struct rig_interleaving_cell cell = text_cell_at(job, i / job->column_count, i % job->column_count);
+        if (cell.performance != NULL)
+            rig_interleaving_write_json(&cell, &json);
     }
     rig_json_end(&json);
     rig_json_end(&json);
@@ -276,6 +356,10 @@ static enum rig_rc load_scenarios(struct job *job, struct rig_err *err)
     enum rig_rc rc = RIG_OK;
     for (size_t i = 1; i < job->args->positional_count && rc == RIG_OK; i++) {
         enum rig_level level;
+        bool taken = false;
+        rc = rig_cli_texts_load(&job->texts, job->args->positionals[i], &taken, err);
+        if (rc != RIG_OK || taken)
+            continue;
         rc = rig_scenario_load(job->args->positionals[i], &job->scenarios[job->scenario_count], err);
         if (rc == RIG_OK && !rig_level_find(job->scenarios[job->scenario_count++]->level, &level))
             rc = rig_fail(err, RIG_E_PLAN, "%s: unknown level `%s`; `rig list levels` shows them",
@@ -293,6 +377,7 @@ static void free_job(struct job *job)
     free(job->columns);
     for (uint32_t i = 0; i < job->scenario_count; i++)
         rig_scenario_free(job->scenarios[i]);
+    rig_cli_texts_free(&job->texts);
     rig_arena_done(&job->arena);
 }
 
@@ -302,6 +387,12 @@ static int export(struct job *job, const char *form)
     struct rig_err err = {0};
     struct rig_buf isolation, text;
     unsigned number = 0;
+    if (job->texts.count > 0) {
+        rig_cli_complain(
+            "--export: the scenario %s sends any SQL, which is no script of rig's: send its texts yourself",
+            job->texts.at[0]->name);
+        return RIG_EXIT_USAGE;
+    }
     for (uint32_t i = 0; i < job->scenario_count; i++) {
         if (job->scenarios[i]->holds_commits) {
             rig_cli_complain("the scenario %s holds a commit inside the server, which no script can",
@@ -337,9 +428,10 @@ static int play(struct job *job)
         return RIG_EXIT_USAGE;
     if (rig_arguments_has(job->args, "export"))
         return export(job, rig_arguments_value(job->args, "export"));
-    job->performances = calloc(job->scenario_count * job->column_count, sizeof *job->performances);
-    job->shown = calloc(job->scenario_count * job->column_count, sizeof *job->shown);
-    if (job->performances == NULL || job->shown == NULL)
+    job->performances = calloc(job->scenario_count * job->column_count + 1, sizeof *job->performances);
+    job->shown = calloc(job->scenario_count * job->column_count + 1, sizeof *job->shown);
+    if (job->performances == NULL || job->shown == NULL ||
+        rig_cli_texts_begin(&job->texts, job->column_count, &err) != RIG_OK)
         return RIG_EXIT_FAILED;
     for (size_t i = 0; i < job->column_count; i++) {
         struct rig_err failure = {0};
@@ -356,6 +448,7 @@ static int play(struct job *job)
         print_json(job);
     else
         print_text(job);
+    status = rig_cli_worst(status, rig_cli_texts_status(&job->texts));
     return is_refuted(job) ? RIG_EXIT_ANOMALY : status;
 }
 
@@ -377,8 +470,9 @@ int rig_cli_scenario(int argc, char **argv)
     if (job == NULL)
         return RIG_EXIT_FAILED;
     job->args = &args;
-    job->repeat = (uint32_t)repeat;
-    job->interrupts = rig_cli_stop_signals_begin();
+    job->repeat = job->texts.repeat = (uint32_t)repeat;
+    job->texts.patience_ms = (uint32_t)patience_ms;
+    job->interrupts = job->texts.interrupts = rig_cli_stop_signals_begin();
     rig_arena_init(&job->arena, 0);
     status = play(job);
     free_job(job);

@@ -86,6 +86,23 @@ enum rig_rc rig_cli_stage_check(const struct rig_driver *driver, struct rig_err 
     return RIG_OK;
 }
 
+enum rig_rc rig_cli_stage_check_reads(const struct rig_plan *plan, struct rig_err *err)
+{
+    const struct rig_option *option = rig_option_find(plan->driver->options, "reads-from");
+    struct rig_buf from;
+    rig_buf_init(&from, 0);
+    if (option != NULL)
+        rig_option_format(option, plan->driver_options, &from);
+    const bool elsewhere =
+        from.size > 0 && strcmp(rig_buf_text(&from), "auto") != 0 && strcmp(rig_buf_text(&from), "primary") != 0;
+    rig_buf_done(&from);
+    return elsewhere
+               ? rig_fail(err, RIG_E_PLAN,
+                          "database.reads-from: a session of a scenario is one connection, which its reads and writes "
+                          "share; leave it out, and name the node of a session that reads elsewhere, as `T1@pg-2`")
+               : RIG_OK;
+}
+
 /* The needs of a task that plays them; RIG_E_PLAN when they cannot be met. */
 static enum rig_rc needs_of(const struct rig_cli_stage *stage, const struct rig_plan *plan, uint64_t *needs,
                             struct rig_err *err)
@@ -152,6 +169,8 @@ enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_pla
     struct rig_run_task task = {.run = play_all, .context = &show};
     enum rig_rc rc = rig_cli_stage_check(plan->driver, err);
     rig_arena_init(&show.joined.arena, 0);
+    if (rc == RIG_OK)
+        rc = rig_cli_stage_check_reads(plan, err);
     if (rc == RIG_OK)
         rc = join_schemas(&show, err);
     if (rc == RIG_OK)

@@ -28,6 +28,8 @@ struct rig_cli_stage {
 
 /* RIG_E_PLAN when the plan's driver plays no scenarios. */
 enum rig_rc rig_cli_stage_check(const struct rig_driver *driver, struct rig_err *err);
+/* RIG_E_PLAN when the plan sends reads elsewhere: a session of a scenario is one connection. */
+enum rig_rc rig_cli_stage_check_reads(const struct rig_plan *plan, struct rig_err *err);
 /* The plan needs as many clients as a scenario has sessions. Errors as those of rig_run() and rig_scenario_play(). */
 enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_plan *plan, struct rig_err *err);
 /* Work on the plan's database in place of its load. Errors as those of rig_run(). */

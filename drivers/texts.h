@@ -29,10 +29,11 @@ struct rig_text_env {
 enum rig_text_kind {
     RIG_TEXT_NULL,
     RIG_TEXT_INTEGER,
-    RIG_TEXT_REAL,    /* binary floating point, with enough digits to be read back */
+    RIG_TEXT_REAL, /* binary floating point, with enough digits to be read back */
+    RIG_TEXT_DECIMAL,
     RIG_TEXT_BOOLEAN, /* "true" or "false" */
     RIG_TEXT_MOMENT,  /* a date, a time of day, both */
-    RIG_TEXT_OTHER,   /* any other type, decimals too: its text */
+    RIG_TEXT_OTHER,   /* any other type: its text */
     RIG_TEXT_UNTYPED, /* the client gives texts without types */
 };
 

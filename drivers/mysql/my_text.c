@@ -113,6 +113,9 @@ static enum rig_text_kind kind_of(const MYSQL_FIELD *field)
     case MYSQL_TYPE_FLOAT:
     case MYSQL_TYPE_DOUBLE:
         return RIG_TEXT_REAL;
+    case MYSQL_TYPE_DECIMAL:
+    case MYSQL_TYPE_NEWDECIMAL:
+        return RIG_TEXT_DECIMAL;
     case MYSQL_TYPE_DATE:
     case MYSQL_TYPE_NEWDATE:
     case MYSQL_TYPE_TIME:

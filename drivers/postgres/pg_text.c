@@ -80,6 +80,8 @@ static enum rig_text_kind kind_of(Oid type)
     case 700:
     case 701:
         return RIG_TEXT_REAL;
+    case 1700:
+        return RIG_TEXT_DECIMAL;
     case 16:
         return RIG_TEXT_BOOLEAN;
     case 1082: /* date, time, timestamp, with a time zone */

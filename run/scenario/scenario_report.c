@@ -167,22 +167,14 @@ void rig_scenario_write_json(const struct rig_scenario_cell *cell, struct rig_js
     rig_json_end(json);
 }
 
-static void add_word(const struct rig_scenario_cell *cell, struct rig_buf *out)
-{
-    if (cell->performance != NULL)
-        rig_scenario_write_word(cell, out);
-    else
-        rig_buf_add_char(out, '?');
-}
-
 /* The columns of the grid are as wide as their widest words. */
-static size_t width_of(const struct rig_scenario_cell *cells, size_t count)
+static size_t width_of(const struct rig_scenario_grid *grid)
 {
     size_t widest = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
         struct rig_buf word;
         rig_buf_init(&word, 0);
-        add_word(&cells[i], &word);
+        grid->word(grid->context, i / grid->column_count, i % grid->column_count, &word);
         widest = word.size > widest ? word.size : widest;
         rig_buf_done(&word);
     }
@@ -197,31 +189,33 @@ static size_t add_padded(struct rig_buf *out, size_t missing, const char *text, 
     return (length < width ? width - length : 0) + 2;
 }
 
-void rig_scenario_write_grid(const struct rig_scenario_cell *cells, size_t row_count, size_t column_count,
-                             struct rig_buf *out)
+void rig_scenario_write_grid(const struct rig_scenario_grid *grid, struct rig_buf *out)
 {
-    const size_t width = width_of(cells, row_count * column_count);
+    const size_t width = width_of(grid);
     size_t widest = strlen("scenario");
-    for (size_t row = 0; row < row_count; row++) {
-        const size_t length = strlen(cells[row * column_count].scenario->name);
+    for (size_t row = 0; row < grid->row_count; row++) {
+        const size_t length = strlen(grid->row(grid->context, row));
         widest = length > widest ? length : widest;
     }
-    for (size_t column = 0; column < column_count; column++)
-        rig_buf_printf(out, "%4u  %s, %s\n", (unsigned)column + 1, cells[column].column, cells[column].server);
+    for (size_t column = 0; column < grid->column_count; column++) {
+        rig_buf_printf(out, "%4u  ", (unsigned)column + 1);
+        grid->column(grid->context, column, out);
+        rig_buf_add_char(out, '\n');
+    }
     rig_buf_add_char(out, '\n');
     size_t missing = add_padded(out, 0, "scenario", widest);
-    for (size_t column = 0; column < column_count; column++) {
+    for (size_t column = 0; column < grid->column_count; column++) {
         char number[24];
         (void)snprintf(number, sizeof number, "%zu", column + 1);
         missing = add_padded(out, missing, number, width);
     }
     rig_buf_add_char(out, '\n');
-    for (size_t row = 0; row < row_count; row++) {
-        missing = add_padded(out, 0, cells[row * column_count].scenario->name, widest);
-        for (size_t column = 0; column < column_count; column++) {
+    for (size_t row = 0; row < grid->row_count; row++) {
+        missing = add_padded(out, 0, grid->row(grid->context, row), widest);
+        for (size_t column = 0; column < grid->column_count; column++) {
             struct rig_buf word;
             rig_buf_init(&word, 0);
-            add_word(&cells[row * column_count + column], &word);
+            grid->word(grid->context, row, column, &word);
             missing = add_padded(out, missing, rig_buf_text(&word), width);
             rig_buf_done(&word);
         }

@@ -27,9 +27,15 @@ void rig_scenario_write_text(const struct rig_scenario_cell *cell, struct rig_bu
 void rig_scenario_write_word(const struct rig_scenario_cell *cell, struct rig_buf *out);
 /* An object. */
 void rig_scenario_write_json(const struct rig_scenario_cell *cell, struct rig_json_writer *json);
-/* A row a scenario, a column a server. `cells`: row by row, `column_count` in each; one with a NULL performance was not
- * played. */
-void rig_scenario_write_grid(const struct rig_scenario_cell *cells, size_t row_count, size_t column_count,
-                             struct rig_buf *out);
+
+/* A table of words: a row a scenario, a column a server. */
+struct rig_scenario_grid {
+    size_t row_count, column_count;
+    const char *(*row)(const void *context, size_t row);
+    void (*column)(const void *context, size_t column, struct rig_buf *out); /* its title, on a line */
+    void (*word)(const void *context, size_t row, size_t column, struct rig_buf *out);
+    const void *context;
+};
+void rig_scenario_write_grid(const struct rig_scenario_grid *grid, struct rig_buf *out);
 
 #endif

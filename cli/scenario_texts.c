@@ -1,0 +1,156 @@
+#include "cli/scenario_texts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "run/scenario/tracker_paste.h"
+
+/* ---- files ---- */
+
+static enum rig_rc parse(struct rig_cli_texts *texts, const char *file, const struct rig_buf *text, bool *taken,
+                         struct rig_err *err)
+{
+    struct rig_interleaving **out = &texts->at[texts->count];
+    const char *data = text->size == 0 ? "" : text->data;
+    *taken = true;
+    if (rig_tracker_paste_is_one(file))
+        return rig_tracker_paste_parse(file, data, text->size, out, err);
+    if (rig_interleaving_is_one(file, data, text->size))
+        return rig_interleaving_parse(file, data, text->size, out, err);
+    *taken = false;
+    return RIG_OK;
+}
+
+enum rig_rc rig_cli_texts_load(struct rig_cli_texts *texts, const char *file, bool *taken, struct rig_err *err)
+{
+    struct rig_buf text;
+    *taken = false;
+    rig_buf_init(&text, RIG_YAML_BYTES + 1);
+    enum rig_rc rc = rig_buf_read_input(&text, file, err);
+    if (rc == RIG_OK)
+        rc = parse(texts, file, &text, taken, err);
+    rig_buf_done(&text);
+    texts->count += rc == RIG_OK && *taken;
+    return rc;
+}
+
+uint32_t rig_cli_texts_clients(const struct rig_cli_texts *texts)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < texts->count; i++)
+        most = texts->at[i]->session_count > most ? texts->at[i]->session_count : most;
+    return texts->count == 0 ? 0 : most + RIG_INTERLEAVING_CLIENTS_MOST - RIG_INTERLEAVING_SESSIONS_MOST;
+}
+
+/* ---- plays ---- */
+
+enum rig_rc rig_cli_texts_begin(struct rig_cli_texts *texts, size_t column_count, struct rig_err *err)
+{
+    const size_t plays = texts->count * column_count + 1;
+    texts->column_count = column_count;
+    texts->levels = calloc(column_count, sizeof *texts->levels);
+    texts->servers = calloc(column_count, sizeof *texts->servers);
+    texts->performances = calloc(plays, sizeof *texts->performances);
+    texts->as_expected = calloc(plays, sizeof *texts->as_expected);
+    return texts->levels == NULL || texts->servers == NULL || texts->performances == NULL || texts->as_expected == NULL
+               ? rig_no_memory(err, "scenarios")
+               : RIG_OK;
+}
+
+static void free_performance(struct rig_interleaving_performance *performance)
+{
+    if (performance != NULL)
+        rig_interleaving_performance_done(performance);
+    free(performance);
+}
+
+/* The stage of a play under way. */
+struct playing {
+    struct rig_cli_texts *texts;
+    struct rig_cli_text_stage stage;
+};
+
+/* Takes the performance: one that is not as expected stays. */
+static void keep(void *context, uint32_t index, bool is_whole, struct rig_interleaving_performance *played)
+{
+    struct playing *playing = context;
+    struct rig_cli_texts *texts = playing->texts;
+    const size_t place = index * texts->column_count + texts->column;
+    memcpy(texts->servers[texts->column], playing->stage.server, sizeof texts->servers[0]);
+    struct rig_interleaving_cell cell = rig_cli_texts_cell(texts, index, texts->column, NULL);
+    const bool stays = cell.performance != NULL && !rig_interleaving_is_as_expected(&cell);
+    cell.performance = played;
+    texts->as_expected[place] += is_whole && rig_interleaving_is_as_expected(&cell);
+    if (!is_whole || stays) {
+        free_performance(played);
+        return;
+    }
+    free_performance(texts->performances[place]);
+    texts->performances[place] = played;
+}
+
+enum rig_rc rig_cli_texts_play(struct rig_cli_texts *texts, size_t column, const struct rig_plan *plan,
+                               struct rig_err *err)
+{
+    struct playing playing = {.texts = texts,
+                              .stage = {.interleavings = texts->at,
+                                        .count = texts->count,
+                                        .repeat = texts->repeat,
+                                        .patience_ms = texts->patience_ms,
+                                        .interrupts = texts->interrupts,
+                                        .keep = keep}};
+    if (texts->count == 0)
+        return RIG_OK;
+    playing.stage.context = &playing;
+    texts->column = column;
+    rig_cli_text_stage_level(plan, texts->levels[column], sizeof texts->levels[0]);
+    return rig_cli_text_stage_play(&playing.stage, plan, err);
+}
+
+void rig_cli_texts_free(struct rig_cli_texts *texts)
+{
+    for (size_t i = 0; texts->performances != NULL && i < texts->count * texts->column_count; i++)
+        free_performance(texts->performances[i]);
+    for (uint32_t i = 0; i < texts->count; i++)
+        rig_interleaving_free(texts->at[i]);
+    free(texts->performances);
+    free(texts->as_expected);
+    free(texts->levels);
+    free(texts->servers);
+    *texts = (struct rig_cli_texts){.count = 0};
+}
+
+/* ---- the result ---- */
+
+struct rig_interleaving_cell rig_cli_texts_cell(const struct rig_cli_texts *texts, size_t index, size_t column,
+                                                const char *name)
+{
+    const size_t place = index * texts->column_count + column;
+    const char *server = texts->servers[column], *level = texts->levels[column];
+    return (struct rig_interleaving_cell){.interleaving = texts->at[index],
+                                          .performance = texts->performances[place],
+                                          .outcome = rig_interleaving_outcome(texts->at[index], server, level),
+                                          .column = name,
+                                          .server = server[0] == '\0' ? "not played" : server,
+                                          .level = level,
+                                          .played = texts->repeat,
+                                          .as_expected = texts->as_expected[place]};
+}
+
+int rig_cli_texts_status(const struct rig_cli_texts *texts)
+{
+    int status = RIG_EXIT_OK;
+    for (size_t i = 0; i < texts->count * texts->column_count; i++) {
+        const struct rig_interleaving_cell cell =
+            rig_cli_texts_cell(texts, i / texts->column_count, i % texts->column_count, NULL);
+        if (cell.performance == NULL)
+            continue;
+        if (!rig_interleaving_is_as_expected(&cell))
+            return RIG_EXIT_ANOMALY;
+        if (!rig_interleaving_expects(&cell) && cell.interleaving->outcome_count > 0)
+            status = RIG_EXIT_UNDECIDED;
+    }
+    return status;
+}

@@ -1,0 +1,615 @@
+#include "run/scenario/interleaving_play.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/thread.h"
+#include "run/scenario/told.h"
+
+enum { PATIENCE_MS = 300, STUCK_MS = 10000, LOOK_AGAIN_MS = 110, NODE_MS = 10000, NOTHING = -1, TO_THE_END = -2 };
+
+static const int64_t ns_per_ms = 1000000;
+
+struct stage;
+
+/* A session and its thread. Members are guarded by the stage's lock where not stated otherwise. */
+struct seat {
+    struct stage *stage;
+    uint32_t number;
+    pthread_t thread;
+    void *session; /* the driver's; used by the thread alone, except to interrupt it */
+    bool is_open;
+    int order;    /* the step to run; NOTHING; TO_THE_END: leave */
+    bool is_busy; /* with `running` */
+    uint32_t running;
+    uint32_t queue[RIG_INTERLEAVING_STEPS_MOST]; /* steps whose turn has come while it was busy */
+    uint32_t queue_first, queue_end;
+    uint32_t attempts; /* when something happened last */
+    struct rig_err err;
+};
+
+struct stage {
+    const struct rig_interleaving *interleaving;
+    const struct rig_driver *driver;
+    void *driver_run;
+    const struct rig_interleaving_options *options;
+    struct rig_interleaving_performance *performance;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint32_t arrived; /* seats whose session was opened, or could not be */
+    uint32_t last;    /* the number of the step whose turn came last */
+    uint64_t returns; /* statements that have returned */
+    void *watch;      /* the session that asks which sessions wait; the director's. NULL: nothing can be asked */
+    struct seat seats[RIG_INTERLEAVING_SESSIONS_MOST];
+};
+
+static int64_t now_ns(void)
+{
+    return rig_clock_now_ns();
+}
+
+static int64_t patience_ns(const struct stage *stage)
+{
+    return (stage->options->patience_ms > 0 ? stage->options->patience_ms : PATIENCE_MS) * ns_per_ms;
+}
+
+static int64_t stuck_ns(const struct stage *stage)
+{
+    return (stage->options->stuck_ms > 0 ? stage->options->stuck_ms : STUCK_MS) * ns_per_ms;
+}
+
+static bool is_interrupted(const struct stage *stage)
+{
+    return stage->options->interrupts != NULL && atomic_load(stage->options->interrupts) > 0;
+}
+
+/* ---- a session's thread ---- */
+
+/* The number of the next step; NOTHING: leave. */
+static int await_step(struct seat *seat)
+{
+    struct stage *stage = seat->stage;
+    (void)pthread_mutex_lock(&stage->lock);
+    while (seat->order == NOTHING)
+        (void)pthread_cond_wait(&stage->changed, &stage->lock);
+    const int order = seat->order;
+    seat->order = order >= 0 ? NOTHING : order;
+    (void)pthread_mutex_unlock(&stage->lock);
+    return order >= 0 ? order : NOTHING;
+}
+
+/* The answer of a step that was given up comes too late. */
+static void take_answer(struct seat *seat, uint32_t step, const struct rig_told *answer)
+{
+    struct stage *stage = seat->stage;
+    (void)pthread_mutex_lock(&stage->lock);
+    struct rig_told *told = &stage->performance->steps[step];
+    if (!told->stuck)
+        rig_told_take(told, answer, stage->last);
+    seat->is_busy = false;
+    stage->returns++;
+    (void)pthread_cond_broadcast(&stage->changed);
+    (void)pthread_mutex_unlock(&stage->lock);
+}
+
+static void *seat_main(void *argument)
+{
+    struct seat *seat = argument;
+    struct stage *stage = seat->stage;
+    const struct rig_driver *driver = stage->driver;
+    const bool is_open = driver->open(seat->session, stage->driver_run, seat->number, &seat->err) == RIG_OK;
+    (void)pthread_mutex_lock(&stage->lock);
+    seat->is_open = is_open;
+    stage->arrived++;
+    (void)pthread_cond_broadcast(&stage->changed);
+    (void)pthread_mutex_unlock(&stage->lock);
+    for (int step = await_step(seat); step != NOTHING; step = await_step(seat)) {
+        struct rig_told answer;
+        rig_told_execute(driver, seat->session, stage->performance->steps[step].statement, &stage->performance->arena,
+                         &stage->lock, &answer);
+        take_answer(seat, (uint32_t)step, &answer);
+    }
+    driver->close(seat->session, true);
+    return NULL;
+}
+
+/* ---- the director; holds the lock, except where it asks ---- */
+
+static void send_step(struct stage *stage, struct seat *seat, uint32_t step)
+{
+    stage->performance->steps[step].sent = true;
+    seat->running = step;
+    seat->order = (int)step;
+    seat->is_busy = true;
+    seat->attempts = 0;
+    (void)pthread_cond_broadcast(&stage->changed);
+}
+
+/* Sessions that have returned go on with the steps that their turn has left behind. */
+static void send_queued(struct stage *stage)
+{
+    for (uint32_t i = 0; i < stage->interleaving->session_count; i++) {
+        struct seat *seat = &stage->seats[i];
+        if (seat->is_busy || seat->queue_first == seat->queue_end)
+            continue;
+        const uint32_t step = seat->queue[seat->queue_first++];
+        stage->performance->steps[step].starts_after = stage->last;
+        send_step(stage, seat, step);
+    }
+}
+
+static bool is_any_busy(const struct stage *stage)
+{
+    bool busy = false;
+    for (uint32_t i = 0; i < stage->interleaving->session_count; i++)
+        busy |= stage->seats[i].is_busy;
+    return busy;
+}
+
+/* The database's word on the sessions that are busy, in order. False: it cannot be asked. */
+static bool look(struct stage *stage, uint32_t *seats, uint32_t *count, struct rig_text_wait *waits)
+{
+    void *sessions[RIG_INTERLEAVING_SESSIONS_MOST];
+    const struct rig_text_ops *texts = stage->driver->texts;
+    *count = 0;
+    for (uint32_t i = 0; i < stage->interleaving->session_count; i++) {
+        if (!stage->seats[i].is_busy)
+            continue;
+        sessions[*count] = stage->seats[i].session;
+        seats[(*count)++] = i;
+    }
+    if (*count == 0 || stage->watch == NULL)
+        return false;
+    (void)pthread_mutex_unlock(&stage->lock);
+    const bool told = texts->look(stage->watch, sessions, *count, waits);
+    (void)pthread_mutex_lock(&stage->lock);
+    stage->performance->asked |= told;
+    return told;
+}
+
+/* Where sessions try again and again: how often they had tried when something happened. */
+static void note_attempts(struct stage *stage)
+{
+    struct rig_text_wait waits[RIG_INTERLEAVING_SESSIONS_MOST];
+    uint32_t seats[RIG_INTERLEAVING_SESSIONS_MOST], count = 0;
+    if (!stage->driver->texts->looks_at_once || !look(stage, seats, &count, waits))
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        stage->seats[seats[i]].attempts = waits[i].attempts;
+}
+
+/* Whether some of the sessions wait for each other: the database ends one of them soon. */
+static bool is_deadlock(const struct rig_text_wait *waits, uint32_t count)
+{
+    uint64_t reached[RIG_INTERLEAVING_SESSIONS_MOST];
+    for (uint32_t i = 0; i < count; i++)
+        reached[i] = waits[i].blockers;
+    for (uint32_t round = 0; round < count; round++) {
+        for (uint32_t i = 0; i < count; i++) {
+            for (uint32_t k = 0; k < count; k++)
+                reached[i] |= (reached[i] >> k & 1) != 0 ? reached[k] : 0;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if ((reached[i] >> i & 1) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether each busy session waits: nothing happens any more until the next step, or a time limit. */
+static bool is_quiet(struct stage *stage)
+{
+    enum { ATTEMPTS = 2 }; /* the first one may have begun before what happened last */
+    struct rig_text_wait waits[RIG_INTERLEAVING_SESSIONS_MOST] = {{.kind = RIG_TEXT_WAIT_UNKNOWN}};
+    uint32_t seats[RIG_INTERLEAVING_SESSIONS_MOST], count = 0;
+    if (!look(stage, seats, &count, waits))
+        return true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (waits[i].kind == RIG_TEXT_RUNS)
+            return false;
+        if (waits[i].attempts > 0 && waits[i].attempts < stage->seats[seats[i]].attempts + ATTEMPTS)
+            return false;
+    }
+    return !is_deadlock(waits, count);
+}
+
+static struct timespec clock_at(int64_t at_ns)
+{
+    struct timespec at;
+    int64_t left_ns = at_ns - now_ns();
+    (void)clock_gettime(CLOCK_REALTIME, &at);
+    left_ns = (left_ns < 0 ? 0 : left_ns) + at.tv_nsec;
+    at.tv_sec += left_ns / 1000000000;
+    at.tv_nsec = (long)(left_ns % 1000000000);
+    return at;
+}
+
+/* Sessions that have not returned wait. */
+static void note_waits(struct stage *stage)
+{
+    for (uint32_t i = 0; i < stage->interleaving->session_count; i++) {
+        const struct seat *seat = &stage->seats[i];
+        if (seat->is_busy)
+            stage->performance->steps[seat->running].waits = true;
+    }
+}
+
+/* Waits until nothing happens any more: each session has returned, or waits. */
+static void settle(struct stage *stage)
+{
+    const int64_t give_up_ns = now_ns() + stuck_ns(stage);
+    uint64_t seen = stage->returns;
+    int64_t at_ns = now_ns() + patience_ns(stage);
+    note_attempts(stage);
+    send_queued(stage);
+    while (is_any_busy(stage) && !is_interrupted(stage)) {
+        const struct timespec until = clock_at(at_ns);
+        if (stage->returns == seen)
+            (void)pthread_cond_timedwait(&stage->changed, &stage->lock, &until);
+        if (stage->returns != seen) {
+            seen = stage->returns;
+            send_queued(stage);
+            at_ns = now_ns() + patience_ns(stage);
+            note_attempts(stage);
+        } else if (now_ns() >= at_ns) {
+            const bool quiet = is_quiet(stage);
+            if (stage->returns != seen)
+                continue;
+            if (quiet || now_ns() >= give_up_ns)
+                break;
+            at_ns = now_ns() + LOOK_AGAIN_MS * ns_per_ms;
+        }
+    }
+}
+
+/* The script goes on when the session has returned from all that it was told. A step that is sent meanwhile is not said to wait:
+ * there is nothing that goes on beside it. */
+static void await_session(struct stage *stage, const struct seat *seat)
+{
+    const int64_t give_up_ns = now_ns() + stuck_ns(stage);
+    while ((seat->is_busy || seat->queue_first < seat->queue_end) && now_ns() < give_up_ns && !is_interrupted(stage))
+        settle(stage);
+}
+
+static void direct_step(struct stage *stage, uint32_t index)
+{
+    const struct rig_interleaving_step *step = &stage->interleaving->steps[index];
+    struct seat *seat = &stage->seats[step->session];
+    struct rig_told *told = &stage->performance->steps[index];
+    if (step->act == RIG_STEP_UNTIL) {
+        stage->last = step->number;
+        told->sent = true;
+        await_session(stage, seat);
+        told->returned = !seat->is_busy;
+        told->stuck = seat->is_busy;
+        return;
+    }
+    if (told->skipped)
+        return;
+    stage->last = step->number;
+    if (seat->is_busy || seat->queue_first < seat->queue_end)
+        seat->queue[seat->queue_end++] = index;
+    else
+        send_step(stage, seat, index);
+    settle(stage);
+    note_waits(stage);
+}
+
+/* Ends what does not return. */
+static void give_up(struct stage *stage)
+{
+    for (uint32_t i = 0; i < stage->interleaving->session_count; i++) {
+        struct seat *seat = &stage->seats[i];
+        seat->queue_first = seat->queue_end;
+        if (!seat->is_busy)
+            continue;
+        stage->performance->steps[seat->running].stuck = true;
+        stage->driver->interrupt(seat->session);
+        while (seat->is_busy)
+            (void)pthread_cond_wait(&stage->changed, &stage->lock);
+    }
+}
+
+static void direct(struct stage *stage)
+{
+    (void)pthread_mutex_lock(&stage->lock);
+    for (uint32_t i = 0; i < stage->interleaving->step_count && !is_interrupted(stage); i++)
+        direct_step(stage, i);
+    const int64_t give_up_ns = now_ns() + stuck_ns(stage);
+    stage->last = RIG_AFTER_THE_END;
+    while (is_any_busy(stage) && now_ns() < give_up_ns && !is_interrupted(stage)) {
+        settle(stage);
+        note_waits(stage);
+    }
+    give_up(stage);
+    (void)pthread_mutex_unlock(&stage->lock);
+}
+
+/* ---- sessions ---- */
+
+static enum rig_rc fill_seats(struct stage *stage, uint32_t *started, struct rig_err *err)
+{
+    const struct rig_driver *driver = stage->driver;
+    for (*started = 0; *started < stage->interleaving->session_count; ++*started) {
+        struct seat *seat = &stage->seats[*started];
+        *seat = (struct seat){.stage = stage, .number = *started, .order = NOTHING};
+        seat->session = calloc(1, driver->session_size == 0 ? 1 : driver->session_size);
+        if (seat->session == NULL)
+            return rig_no_memory(err, "a session");
+        const int error = rig_thread_start(&seat->thread, seat_main, seat);
+        if (error != 0) {
+            free(seat->session);
+            return rig_fail(err, RIG_E_LIMIT, "cannot start the thread of a session: %s", strerror(error));
+        }
+    }
+    (void)pthread_mutex_lock(&stage->lock);
+    while (stage->arrived < *started)
+        (void)pthread_cond_wait(&stage->changed, &stage->lock);
+    (void)pthread_mutex_unlock(&stage->lock);
+    for (uint32_t i = 0; i < *started; i++) {
+        const struct seat *seat = &stage->seats[i];
+        if (!seat->is_open)
+            return rig_fail(err, seat->err.rc, "session %s cannot be opened: %s", stage->interleaving->sessions[i],
+                            seat->err.text);
+    }
+    return RIG_OK;
+}
+
+static void empty_seats(struct stage *stage, uint32_t started)
+{
+    (void)pthread_mutex_lock(&stage->lock);
+    for (uint32_t i = 0; i < started; i++)
+        stage->seats[i].order = TO_THE_END;
+    (void)pthread_cond_broadcast(&stage->changed);
+    (void)pthread_mutex_unlock(&stage->lock);
+    for (uint32_t i = 0; i < started; i++) {
+        (void)pthread_join(stage->seats[i].thread, NULL);
+        free(stage->seats[i].session);
+    }
+}
+
+/* A session of the caller's thread. */
+static enum rig_rc open_session(const struct stage *stage, uint32_t client, void **session, struct rig_err *err)
+{
+    const struct rig_driver *driver = stage->driver;
+    *session = calloc(1, driver->session_size == 0 ? 1 : driver->session_size);
+    return *session == NULL ? rig_no_memory(err, "a session") : driver->open(*session, stage->driver_run, client, err);
+}
+
+static void close_session(const struct stage *stage, void *session)
+{
+    if (session != NULL)
+        stage->driver->close(session, true);
+    free(session);
+}
+
+/* ---- before and after ---- */
+
+/* `$SPACE` is the name of the space. NULL: out of memory. */
+static const char *fill_in(struct stage *stage, const char *text)
+{
+    static const char mark[] = "$SPACE";
+    const struct rig_text_ops *texts = stage->driver->texts;
+    const char *space = texts->space == NULL ? "" : texts->space(stage->driver_run);
+    struct rig_buf filled;
+    rig_buf_init(&filled, 0);
+    for (const char *at; (at = strstr(text, mark)) != NULL; text = at + sizeof mark - 1) {
+        rig_buf_add(&filled, text, (size_t)(at - text));
+        rig_buf_add_text(&filled, space);
+    }
+    rig_buf_add_text(&filled, text);
+    const char *copy = filled.failed ? NULL
+                                     : rig_arena_text(&stage->performance->arena, rig_buf_text(&filled),
+                                                      strlen(rig_buf_text(&filled)));
+    rig_buf_done(&filled);
+    return copy;
+}
+
+/* Finds the engine's statements. */
+static enum rig_rc prepare_steps(struct stage *stage, struct rig_err *err)
+{
+    const struct rig_interleaving *interleaving = stage->interleaving;
+    struct rig_interleaving_performance *performance = stage->performance;
+    performance->steps = rig_arena_array(&performance->arena, interleaving->step_count + 1, sizeof(struct rig_told));
+    performance->setup = rig_arena_array(&performance->arena, interleaving->setup_count + 1, sizeof(struct rig_told));
+    performance->final = rig_arena_array(&performance->arena, interleaving->final_count + 1, sizeof(struct rig_told));
+    if (performance->steps == NULL || performance->setup == NULL || performance->final == NULL)
+        return rig_no_memory(err, "a scenario");
+    for (uint32_t i = 0; i < interleaving->step_count; i++) {
+        const struct rig_interleaving_step *step = &interleaving->steps[i];
+        const char *text = rig_engine_text_for(&step->texts, stage->options->server);
+        performance->steps[i] = (struct rig_told){.count = -1, .skipped = step->act == RIG_STEP_TEXT && text == NULL};
+        performance->steps[i].statement = text == NULL ? "" : fill_in(stage, text);
+        if (performance->steps[i].statement == NULL)
+            return rig_no_memory(err, "a scenario");
+    }
+    return RIG_OK;
+}
+
+/* Runs the engine's statements one after the other in one session; `stops`: at the first error. */
+static enum rig_rc run_list(struct stage *stage, const struct rig_engine_texts *list, uint32_t count, bool stops,
+                            struct rig_told *told, uint32_t *told_count, struct rig_err *err)
+{
+    void *session = NULL;
+    enum rig_rc rc = open_session(stage, stage->interleaving->session_count, &session, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < count && !is_interrupted(stage); i++) {
+        const char *text = rig_engine_text_for(&list[i], stage->options->server);
+        if (text == NULL)
+            continue;
+        const char *filled = fill_in(stage, text);
+        if (filled == NULL) {
+            rc = rig_no_memory(err, "a scenario");
+            break;
+        }
+        rig_told_execute(stage->driver, session, filled, &stage->performance->arena, NULL, &told[*told_count]);
+        told[*told_count].statement = filled;
+        if (told[(*told_count)++].failed && stops)
+            break;
+    }
+    close_session(stage, session);
+    return rc;
+}
+
+/* Nodes that only follow have the tables before the first step. */
+static enum rig_rc await_nodes(struct stage *stage, struct rig_err *err)
+{
+    const struct rig_cluster_ops *cluster = stage->driver->cluster;
+    bool names_some = false;
+    for (uint32_t i = 0; i < stage->interleaving->session_count; i++)
+        names_some |= stage->interleaving->nodes[i] != NULL;
+    if (!names_some || cluster == NULL || cluster->node_count == NULL || cluster->status == NULL)
+        return RIG_OK;
+    const int64_t give_up_ns = now_ns() + NODE_MS * ns_per_ms;
+    for (uint32_t node = 0; node < cluster->node_count(stage->driver_run);) {
+        struct rig_node_status status = {.healthy = false};
+        struct rig_err ignored = {.rc = RIG_OK};
+        if (cluster->status(stage->driver_run, node, &status, &ignored) == RIG_OK && status.healthy)
+            node++;
+        else if (now_ns() > give_up_ns || is_interrupted(stage))
+            return rig_fail(err, RIG_E_CLUSTER, "node %s has not caught up with the tables within 10 s", status.name);
+        else
+            rig_clock_sleep_until_ns(now_ns() + 10 * ns_per_ms);
+    }
+    return RIG_OK;
+}
+
+/* The name after CREATE TABLE; false: the statement makes none. */
+static bool made_table(const char *sql, char name[static 128])
+{
+    char words[3][16] = {"", "", ""};
+    int end = 0;
+    if (sscanf(sql, " %15[A-Za-z] %15[A-Za-z]%n", words[0], words[1], &end) != 2 ||
+        strcasecmp(words[0], "create") != 0 || strcasecmp(words[1], "table") != 0)
+        return false;
+    const char *at = sql + end;
+    at += strspn(at, " \t\r\n");
+    if (strncasecmp(at, "if not exists", 13) == 0)
+        at += 13 + strspn(at + 13, " \t\r\n");
+    const size_t length = strcspn(at, " \t\r\n(");
+    (void)snprintf(name, 128, "%.*s", (int)(length < 127 ? length : 127), at);
+    return length > 0;
+}
+
+/* Drops the table that an answered statement has made. */
+static void drop_made(struct stage *stage, void *session, const struct rig_told *made)
+{
+    char name[128], sql[160];
+    struct rig_told told;
+    if (made->statement == NULL || !made->returned || made->failed || !made_table(made->statement, name))
+        return;
+    (void)snprintf(sql, sizeof sql, "drop table %s", name);
+    rig_told_execute(stage->driver, session, sql, &stage->performance->arena, NULL, &told);
+}
+
+/* Where the driver cannot: the tables that the play has made, the last one first. */
+static enum rig_rc drop_tables(struct stage *stage, struct rig_err *err)
+{
+    const struct rig_interleaving_performance *performance = stage->performance;
+    void *session = NULL;
+    const enum rig_rc rc = open_session(stage, stage->interleaving->session_count, &session, err);
+    if (rc == RIG_OK) {
+        for (uint32_t i = stage->interleaving->step_count; performance->steps != NULL && i-- > 0;)
+            drop_made(stage, session, &performance->steps[i]);
+        for (uint32_t i = performance->setup_count; i-- > 0;)
+            drop_made(stage, session, &performance->setup[i]);
+    }
+    close_session(stage, session);
+    return rc;
+}
+
+static enum rig_rc clear_space(struct stage *stage, struct rig_err *err)
+{
+    return stage->driver->texts->clear != NULL ? stage->driver->texts->clear(stage->driver_run, err)
+                                               : drop_tables(stage, err);
+}
+
+/* ---- the play ---- */
+
+/* Sessions, steps, and the end of the sessions. */
+static enum rig_rc play_steps(struct stage *stage, struct rig_err *err)
+{
+    uint32_t started = 0;
+    struct rig_err watch_err = {.rc = RIG_OK};
+    if (stage->driver->texts->look != NULL) {
+        const enum rig_rc rc = open_session(stage, stage->interleaving->session_count + 1, &stage->watch, &watch_err);
+        if (rc != RIG_OK) {
+            close_session(stage, stage->watch);
+            stage->watch = NULL;
+            return rig_fail(err, rc, "the session that asks which others wait cannot be opened: %s", watch_err.text);
+        }
+    }
+    const enum rig_rc rc = fill_seats(stage, &started, err);
+    if (rc == RIG_OK)
+        direct(stage);
+    empty_seats(stage, started);
+    close_session(stage, stage->watch);
+    stage->watch = NULL;
+    return rc;
+}
+
+static enum rig_rc play_whole(struct stage *stage, struct rig_err *err)
+{
+    const struct rig_interleaving *interleaving = stage->interleaving;
+    struct rig_interleaving_performance *performance = stage->performance;
+    enum rig_rc rc = prepare_steps(stage, err);
+    if (rc == RIG_OK && stage->driver->texts->clear != NULL)
+        rc = clear_space(stage, err);
+    if (rc == RIG_OK)
+        rc = run_list(stage, interleaving->setup, interleaving->setup_count, true, performance->setup,
+                      &performance->setup_count, err);
+    const uint32_t sent = performance->setup_count;
+    if (rc != RIG_OK || (sent > 0 && performance->setup[sent - 1].failed))
+        return rc;
+    rc = await_nodes(stage, err);
+    if (rc == RIG_OK)
+        rc = play_steps(stage, err);
+    if (rc == RIG_OK)
+        rc = run_list(stage, interleaving->final, interleaving->final_count, false, performance->final,
+                      &performance->final_count, err);
+    return rc;
+}
+
+enum rig_rc rig_interleaving_play(const struct rig_interleaving *interleaving, const struct rig_driver *driver,
+                                  void *driver_run, const struct rig_interleaving_options *options,
+                                  struct rig_interleaving_performance *performance, struct rig_err *err)
+{
+    struct stage *stage = calloc(1, sizeof *stage);
+    struct rig_err ignored = {.rc = RIG_OK};
+    *performance = (struct rig_interleaving_performance){.setup_count = 0};
+    rig_arena_init(&performance->arena, 0);
+    if (stage == NULL)
+        return rig_no_memory(err, "a scenario");
+    stage->interleaving = interleaving;
+    stage->driver = driver;
+    stage->driver_run = driver_run;
+    stage->options = options;
+    stage->performance = performance;
+    for (uint32_t i = 0; i < RIG_INTERLEAVING_CLIENTS_MOST; i++)
+        options->nodes[i] = i < interleaving->session_count ? interleaving->nodes[i] : NULL;
+    RIG_INVARIANT(pthread_mutex_init(&stage->lock, NULL) == 0 && pthread_cond_init(&stage->changed, NULL) == 0);
+    enum rig_rc rc = play_whole(stage, err);
+    if (rc == RIG_OK)
+        rc = clear_space(stage, err);
+    else
+        (void)clear_space(stage, &ignored);
+    if (rc == RIG_OK && is_interrupted(stage))
+        rc = rig_fail(err, RIG_E_INTERRUPTED, "the scenario was stopped by a signal");
+    (void)pthread_cond_destroy(&stage->changed);
+    (void)pthread_mutex_destroy(&stage->lock);
+    free(stage);
+    return rc;
+}
+
+void rig_interleaving_performance_done(struct rig_interleaving_performance *performance)
+{
+    rig_arena_done(&performance->arena);
+    *performance = (struct rig_interleaving_performance){.setup_count = 0};
+}
