@@ -242,7 +242,7 @@ static const char *column_name(const struct job *job, size_t column)
     return job->columns[column].name[0] == '\0' ? NULL : job->columns[column].name;
 }
 
-static struct rig_interleaving_cell text_cell_at(const struct job *job, size_t index, size_t column)
+static struct rig_sql_scenario_cell text_cell_at(const struct job *job, size_t index, size_t column)
 {
     return rig_cli_texts_cell(&job->texts, index, column, column_name(job, column));
 }
@@ -272,10 +272,10 @@ static void grid_word(const void *context, size_t row, size_t column, struct rig
         if (played)
             rig_scenario_write_word(&cell, out);
     } else {
-        const struct rig_interleaving_cell cell = text_cell_at(job, index, column);
+        const struct rig_sql_scenario_cell cell = text_cell_at(job, index, column);
         played = cell.performance != NULL;
         if (played)
-            rig_interleaving_write_word(&cell, out);
+            rig_sql_scenario_write_word(&cell, out);
     }
     if (!played)
         rig_buf_add_char(out, '?');
@@ -291,10 +291,10 @@ static void add_steps(const struct job *job, struct rig_buf *text)
         rig_buf_add_char(text, '\n');
     }
     for (size_t i = 0; i < job->texts.count * job->column_count; i++) {
-        const struct rig_interleaving_cell cell = text_cell_at(job, i / job->column_count, i % job->column_count);
+        const struct rig_sql_scenario_cell cell = text_cell_at(job, i / job->column_count, i % job->column_count);
         if (cell.performance == NULL)
             continue;
-        rig_interleaving_write_text(&cell, text);
+        rig_sql_scenario_write_text(&cell, text);
         rig_buf_add_char(text, '\n');
     }
 }
@@ -332,9 +332,9 @@ static void print_json(const struct job *job)
             rig_scenario_write_json(&cell, &json);
     }
     for (size_t i = 0; i < job->texts.count * job->column_count; i++) {
-        const struct rig_interleaving_cell cell = text_cell_at(job, i / job->column_count, i % job->column_count);
+        const struct rig_sql_scenario_cell cell = text_cell_at(job, i / job->column_count, i % job->column_count);
         if (cell.performance != NULL)
-            rig_interleaving_write_json(&cell, &json);
+            rig_sql_scenario_write_json(&cell, &json);
     }
     rig_json_end(&json);
     rig_json_end(&json);

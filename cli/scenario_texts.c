@@ -12,13 +12,13 @@
 static enum rig_rc parse(struct rig_cli_texts *texts, const char *file, const struct rig_buf *text, bool *taken,
                          struct rig_err *err)
 {
-    struct rig_interleaving **out = &texts->at[texts->count];
+    struct rig_sql_scenario **out = &texts->at[texts->count];
     const char *data = text->size == 0 ? "" : text->data;
     *taken = true;
     if (rig_tracker_paste_is_one(file))
         return rig_tracker_paste_parse(file, data, text->size, out, err);
-    if (rig_interleaving_is_one(file, data, text->size))
-        return rig_interleaving_parse(file, data, text->size, out, err);
+    if (rig_sql_scenario_is_one(file, data, text->size))
+        return rig_sql_scenario_parse(file, data, text->size, out, err);
     *taken = false;
     return RIG_OK;
 }
@@ -41,7 +41,7 @@ uint32_t rig_cli_texts_clients(const struct rig_cli_texts *texts)
     uint32_t most = 0;
     for (uint32_t i = 0; i < texts->count; i++)
         most = texts->at[i]->session_count > most ? texts->at[i]->session_count : most;
-    return texts->count == 0 ? 0 : most + RIG_INTERLEAVING_CLIENTS_MOST - RIG_INTERLEAVING_SESSIONS_MOST;
+    return texts->count == 0 ? 0 : most + RIG_SQL_SCENARIO_CLIENTS_MOST - RIG_SQL_SCENARIO_SESSIONS_MOST;
 }
 
 /* ---- plays ---- */
@@ -59,10 +59,10 @@ enum rig_rc rig_cli_texts_begin(struct rig_cli_texts *texts, size_t column_count
                : RIG_OK;
 }
 
-static void free_performance(struct rig_interleaving_performance *performance)
+static void free_performance(struct rig_sql_scenario_performance *performance)
 {
     if (performance != NULL)
-        rig_interleaving_performance_done(performance);
+        rig_sql_scenario_performance_done(performance);
     free(performance);
 }
 
@@ -73,16 +73,16 @@ struct playing {
 };
 
 /* Takes the performance: one that is not as expected stays. */
-static void keep(void *context, uint32_t index, bool is_whole, struct rig_interleaving_performance *played)
+static void keep(void *context, uint32_t index, bool is_whole, struct rig_sql_scenario_performance *played)
 {
     struct playing *playing = context;
     struct rig_cli_texts *texts = playing->texts;
     const size_t place = index * texts->column_count + texts->column;
     memcpy(texts->servers[texts->column], playing->stage.server, sizeof texts->servers[0]);
-    struct rig_interleaving_cell cell = rig_cli_texts_cell(texts, index, texts->column, NULL);
-    const bool stays = cell.performance != NULL && !rig_interleaving_is_as_expected(&cell);
+    struct rig_sql_scenario_cell cell = rig_cli_texts_cell(texts, index, texts->column, NULL);
+    const bool stays = cell.performance != NULL && !rig_sql_scenario_is_as_expected(&cell);
     cell.performance = played;
-    texts->as_expected[place] += is_whole && rig_interleaving_is_as_expected(&cell);
+    texts->as_expected[place] += is_whole && rig_sql_scenario_is_as_expected(&cell);
     if (!is_whole || stays) {
         free_performance(played);
         return;
@@ -114,7 +114,7 @@ void rig_cli_texts_free(struct rig_cli_texts *texts)
     for (size_t i = 0; texts->performances != NULL && i < texts->count * texts->column_count; i++)
         free_performance(texts->performances[i]);
     for (uint32_t i = 0; i < texts->count; i++)
-        rig_interleaving_free(texts->at[i]);
+        rig_sql_scenario_free(texts->at[i]);
     free(texts->performances);
     free(texts->as_expected);
     free(texts->levels);
@@ -124,14 +124,14 @@ void rig_cli_texts_free(struct rig_cli_texts *texts)
 
 /* ---- the result ---- */
 
-struct rig_interleaving_cell rig_cli_texts_cell(const struct rig_cli_texts *texts, size_t index, size_t column,
+struct rig_sql_scenario_cell rig_cli_texts_cell(const struct rig_cli_texts *texts, size_t index, size_t column,
                                                 const char *name)
 {
     const size_t place = index * texts->column_count + column;
     const char *server = texts->servers[column], *level = texts->levels[column];
-    return (struct rig_interleaving_cell){.interleaving = texts->at[index],
+    return (struct rig_sql_scenario_cell){.interleaving = texts->at[index],
                                           .performance = texts->performances[place],
-                                          .outcome = rig_interleaving_outcome(texts->at[index], server, level),
+                                          .outcome = rig_sql_scenario_outcome(texts->at[index], server, level),
                                           .column = name,
                                           .server = server[0] == '\0' ? "not played" : server,
                                           .level = level,
@@ -143,13 +143,13 @@ int rig_cli_texts_status(const struct rig_cli_texts *texts)
 {
     int status = RIG_EXIT_OK;
     for (size_t i = 0; i < texts->count * texts->column_count; i++) {
-        const struct rig_interleaving_cell cell =
+        const struct rig_sql_scenario_cell cell =
             rig_cli_texts_cell(texts, i / texts->column_count, i % texts->column_count, NULL);
         if (cell.performance == NULL)
             continue;
-        if (!rig_interleaving_is_as_expected(&cell))
+        if (!rig_sql_scenario_is_as_expected(&cell))
             return RIG_EXIT_ANOMALY;
-        if (!rig_interleaving_expects(&cell) && cell.interleaving->outcome_count > 0)
+        if (!rig_sql_scenario_expects(&cell) && cell.interleaving->outcome_count > 0)
             status = RIG_EXIT_UNDECIDED;
     }
     return status;

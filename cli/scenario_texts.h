@@ -8,20 +8,20 @@
 
 #include "cli/arguments.h"
 #include "cli/text_stage.h"
-#include "run/scenario/interleaving_report.h"
+#include "run/scenario/sql_scenario_report.h"
 
 enum { RIG_SCENARIO_LEVEL_BYTES = 64 };
 
 /* Zeroed: none. */
 struct rig_cli_texts {
-    struct rig_interleaving *at[RIG_ARGUMENTS_MAX];
+    struct rig_sql_scenario *at[RIG_ARGUMENTS_MAX];
     uint32_t count;
     uint32_t repeat, patience_ms;
     const atomic_int *interrupts;
     size_t column_count, column; /* the databases, and the one that is under way */
     char (*levels)[RIG_SCENARIO_LEVEL_BYTES];
     char (*servers)[RIG_STAGE_SERVER_BYTES];
-    struct rig_interleaving_performance **performances; /* by interleaving, then by column: the first one that is not as
+    struct rig_sql_scenario_performance **performances; /* by interleaving, then by column: the first one that is not as
                                                          * expected, else the last; NULL: not played */
     uint32_t *as_expected;                              /* the same: numbers of plays */
 };
@@ -38,7 +38,7 @@ enum rig_rc rig_cli_texts_play(struct rig_cli_texts *texts, size_t column, const
 void rig_cli_texts_free(struct rig_cli_texts *texts);
 
 /* One of them on one database; the settings that vary are `name`, NULL where nothing does. */
-struct rig_interleaving_cell rig_cli_texts_cell(const struct rig_cli_texts *texts, size_t index, size_t column,
+struct rig_sql_scenario_cell rig_cli_texts_cell(const struct rig_cli_texts *texts, size_t index, size_t column,
                                                 const char *name);
 /* The exit status that the plays ask for: an anomaly where one is not as its file says, undecided where a file has outcomes
  * and none for the server and level. */

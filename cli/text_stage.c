@@ -10,7 +10,7 @@ static const int64_t lock_wait_ns = INT64_C(4000000000);
 
 struct show {
     struct rig_cli_text_stage *stage;
-    const char *nodes[RIG_INTERLEAVING_CLIENTS_MOST];
+    const char *nodes[RIG_SQL_SCENARIO_CLIENTS_MOST];
     struct rig_text_env texts;
 };
 
@@ -23,15 +23,15 @@ static enum rig_rc play_all(void *context, const struct rig_driver *driver, void
     (void)shims;
     if (driver->describe != NULL)
         driver->describe(driver_run, stage->server, sizeof stage->server);
-    const struct rig_interleaving_options options = {.server = stage->server,
+    const struct rig_sql_scenario_options options = {.server = stage->server,
                                                      .patience_ms = stage->patience_ms,
                                                      .interrupts = stage->interrupts,
                                                      .nodes = show->nodes};
     for (uint32_t i = 0; i < stage->count * stage->repeat && rc == RIG_OK; i++) {
-        struct rig_interleaving_performance *played = calloc(1, sizeof *played);
+        struct rig_sql_scenario_performance *played = calloc(1, sizeof *played);
         if (played == NULL)
             return rig_no_memory(err, "a scenario");
-        rc = rig_interleaving_play(stage->interleavings[i / stage->repeat], driver, driver_run, &options, played, err);
+        rc = rig_sql_scenario_play(stage->interleavings[i / stage->repeat], driver, driver_run, &options, played, err);
         stage->keep(stage->context, i / stage->repeat, rc == RIG_OK, played);
     }
     return rc;

@@ -308,6 +308,8 @@ enum rig_rc rig_sql_run_load(void *object, uint32_t table, const int64_t *cells,
     const struct rig_sql_dialect dialect = run->client->dialect(run);
     struct rig_buf sql;
     RIG_REQUIRE(table < schema->table_count);
+    if (row_count == 0)
+        return RIG_OK;
     rig_buf_init(&sql, RIG_SQL_SCRIPT_MOST);
     rig_sql_insert_rows(&dialect, &schema->tables[table], cells, row_count, &sql);
     return run_script(run, &sql, "the rows of the program's tables", NULL, NULL, err);

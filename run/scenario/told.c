@@ -13,7 +13,7 @@ enum { CELLS_MOST = 1 << 20, SHOWN_CELL_BYTES = 120 };
 
 /* ---- taking an answer ---- */
 
-/* What the callbacks of an answer write to. */
+/* The callbacks of an answer write to it. */
 struct taking {
     struct rig_told *told;
     struct rig_arena *arena;

@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "base/buf.h"
-#include "run/scenario/interleaving_play.h"
+#include "run/scenario/sql_scenario_play.h"
 
 /* Sends the statement and waits for its answer, whose texts are in `arena`, which `lock` guards (NULL: nothing else uses it). */
 void rig_told_execute(const struct rig_driver *driver, void *session, const char *sql, struct rig_arena *arena,

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 
-enum { SESSION_BYTES = 32, STATEMENTS_MOST = RIG_INTERLEAVING_STEPS_MOST + 256 };
+enum { SESSION_BYTES = 32, STATEMENTS_MOST = RIG_SQL_SCENARIO_STEPS_MOST + 256 };
 
 enum part { SETUP, STEPS, FINAL };
 
@@ -21,7 +21,7 @@ struct statement {
 };
 
 struct pasting {
-    struct rig_interleaving *interleaving;
+    struct rig_sql_scenario *interleaving;
     const char *file;
     const char *at, *end;
     uint32_t line;
@@ -132,18 +132,27 @@ static size_t read_session(const char *text, const char *end, char session[stati
     const char *after = text + length;
     if (length == 0 || length >= SESSION_BYTES)
         return 0;
-    if (is_whole_name(text, length) && (after == end || strchr(" \t:.,;>)]-=*/\r@", *after) != NULL)) {
+    const char *further = after;
+    while (further < end && (*further == ' ' || *further == '\t' || *further == '\r'))
+        further++;
+    const bool is_article = length == 1 && further < end && further > after && isalnum((unsigned char)*further) != 0;
+    if (!is_article && is_whole_name(text, length) && (after == end || strchr(" \t:.,;>)]-=*/\r@", *after) != NULL)) {
         (void)snprintf(session, SESSION_BYTES, "%.*s", (int)length, text);
         return (size_t)(after - begin);
     }
-    const char *number = after + (after < end && (*after == ' ' || *after == '-' || *after == '#'));
+    const char *number = after + (after < end && strchr(" -#", *after) != NULL);
     number += number < end && *number == '#';
     const size_t number_length = word_length(number, end);
     const bool is_number = number_length > 0 && strspn(number, "0123456789") >= number_length;
     const bool is_letter = number_length == 1 && isalpha((unsigned char)*number) != 0;
-    if (number == after || !is_prefix(text, length) || (!is_number && !is_letter) || number_length > 3 || length < 2)
+    if (number == after || !is_prefix(text, length) || length < 2)
         return 0;
-    (void)snprintf(session, SESSION_BYTES, "%.*s%.*s", (int)length, text, (int)number_length, number);
+    if (number_length < SESSION_BYTES && is_whole_name(number, number_length)) /* "session T1" is T1 */
+        (void)snprintf(session, SESSION_BYTES, "%.*s", (int)number_length, number);
+    else if ((is_number || is_letter) && number_length <= 3)
+        (void)snprintf(session, SESSION_BYTES, "%.*s%.*s", (int)length, text, (int)number_length, number);
+    else
+        return 0;
     return (size_t)(number + number_length - begin);
 }
 
@@ -361,14 +370,14 @@ static bool put(struct pasting *p, struct rig_engine_texts *texts, const char *t
 
 static void put_step(struct pasting *p, const struct statement *statement)
 {
-    struct rig_interleaving *interleaving = p->interleaving;
+    struct rig_sql_scenario *interleaving = p->interleaving;
     const char *fault = NULL;
-    if (interleaving->step_count == RIG_INTERLEAVING_STEPS_MOST) {
+    if (interleaving->step_count == RIG_SQL_SCENARIO_STEPS_MOST) {
         refuse(p, statement->line, "expected at most 256 statements of sessions");
         return;
     }
-    struct rig_interleaving_step *step = &interleaving->steps[interleaving->step_count];
-    step->session = rig_interleaving_session(interleaving, statement->session, &fault);
+    struct rig_sql_scenario_step *step = &interleaving->steps[interleaving->step_count];
+    step->session = rig_sql_scenario_session(interleaving, statement->session, &fault);
     if (step->session == UINT32_MAX) {
         refuse(p, statement->line, fault);
         return;
@@ -379,11 +388,11 @@ static void put_step(struct pasting *p, const struct statement *statement)
 
 static void put_all(struct pasting *p)
 {
-    struct rig_interleaving *interleaving = p->interleaving;
+    struct rig_sql_scenario *interleaving = p->interleaving;
     interleaving->setup = rig_arena_array(&interleaving->arena, p->count + 1, sizeof *interleaving->setup);
     interleaving->final = rig_arena_array(&interleaving->arena, p->count + 1, sizeof *interleaving->final);
     interleaving->steps =
-        rig_arena_array(&interleaving->arena, RIG_INTERLEAVING_STEPS_MOST, sizeof *interleaving->steps);
+        rig_arena_array(&interleaving->arena, RIG_SQL_SCENARIO_STEPS_MOST, sizeof *interleaving->steps);
     if (interleaving->setup == NULL || interleaving->final == NULL || interleaving->steps == NULL) {
         p->rc = rig_no_memory(p->err, "a scenario");
         return;
@@ -394,7 +403,7 @@ static void put_all(struct pasting *p)
             put_step(p, statement);
         else if (statement->part == SETUP)
             (void)put(p, &interleaving->setup[interleaving->setup_count++], statement->text);
-        else if (interleaving->final_count < RIG_INTERLEAVING_FINALS_MOST)
+        else if (interleaving->final_count < RIG_SQL_SCENARIO_FINALS_MOST)
             (void)put(p, &interleaving->final[interleaving->final_count++], statement->text);
         else
             refuse(p, statement->line, "expected at most 32 queries after the last step");
@@ -411,7 +420,7 @@ bool rig_tracker_paste_is_one(const char *file)
 }
 
 /* The file's name without its folder and its end. */
-static const char *name_of(struct rig_interleaving *interleaving, const char *file)
+static const char *name_of(struct rig_sql_scenario *interleaving, const char *file)
 {
     const char *slash = strrchr(file, '/');
     const char *name = slash == NULL ? file : slash + 1;
@@ -419,9 +428,9 @@ static const char *name_of(struct rig_interleaving *interleaving, const char *fi
 }
 
 enum rig_rc rig_tracker_paste_parse(const char *name, const char *text, size_t size,
-                                    struct rig_interleaving **interleaving, struct rig_err *err)
+                                    struct rig_sql_scenario **interleaving, struct rig_err *err)
 {
-    struct rig_interleaving *out = calloc(1, sizeof *out);
+    struct rig_sql_scenario *out = calloc(1, sizeof *out);
     struct pasting p = {.interleaving = out, .file = name, .at = text, .end = text + size, .line = 1, .err = err};
     p.statements = calloc(STATEMENTS_MOST, sizeof *p.statements);
     if (out == NULL || p.statements == NULL) {
@@ -446,6 +455,6 @@ enum rig_rc rig_tracker_paste_parse(const char *name, const char *text, size_t s
     if (p.rc == RIG_OK)
         *interleaving = out;
     else
-        rig_interleaving_free(out);
+        rig_sql_scenario_free(out);
     return p.rc;
 }

@@ -21,12 +21,12 @@
 #ifndef RIG_RUN_SCENARIO_TRACKER_PASTE_H
 #define RIG_RUN_SCENARIO_TRACKER_PASTE_H
 
-#include "run/scenario/interleaving.h"
+#include "run/scenario/sql_scenario.h"
 
 /* Whether the file's name says that it is one: it ends with .sql or .txt. */
 bool rig_tracker_paste_is_one(const char *file);
-/* RIG_E_PLAN with the line. `name` stands for the file. Freed with rig_interleaving_free(). */
+/* RIG_E_PLAN with the line. `name` stands for the file. Freed with rig_sql_scenario_free(). */
 enum rig_rc rig_tracker_paste_parse(const char *name, const char *text, size_t size,
-                                    struct rig_interleaving **interleaving, struct rig_err *err);
+                                    struct rig_sql_scenario **interleaving, struct rig_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "run/scenario/interleaving.h"
+#include "run/scenario/sql_scenario.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/buf.h"
 
 struct loading {
-    struct rig_interleaving *interleaving;
+    struct rig_sql_scenario *interleaving;
     struct rig_yaml_tree tree;
     struct rig_err *err;
 };
@@ -193,7 +193,7 @@ static bool is_name(const char *text, size_t length)
     return length > 0;
 }
 
-uint32_t rig_interleaving_session(struct rig_interleaving *interleaving, const char *key, const char **fault)
+uint32_t rig_sql_scenario_session(struct rig_sql_scenario *interleaving, const char *key, const char **fault)
 {
     const size_t length = strcspn(key, "@");
     const char *node = key[length] == '@' ? key + length + 1 : NULL;
@@ -211,7 +211,7 @@ uint32_t rig_interleaving_session(struct rig_interleaving *interleaving, const c
         return UINT32_MAX;
     }
     *fault = "expected at most 16 sessions";
-    if (interleaving->session_count == RIG_INTERLEAVING_SESSIONS_MOST)
+    if (interleaving->session_count == RIG_SQL_SCENARIO_SESSIONS_MOST)
         return UINT32_MAX;
     interleaving->nodes[interleaving->session_count] = node;
     interleaving->sessions[interleaving->session_count] = rig_arena_text(&interleaving->arena, key, length);
@@ -219,7 +219,7 @@ uint32_t rig_interleaving_session(struct rig_interleaving *interleaving, const c
 }
 
 /* Only one that has been named. */
-static enum rig_rc read_until(struct loading *l, const struct rig_yaml_node *node, struct rig_interleaving_step *out)
+static enum rig_rc read_until(struct loading *l, const struct rig_yaml_node *node, struct rig_sql_scenario_step *out)
 {
     const char *name = NULL;
     const enum rig_rc rc = rig_yaml_text(&l->tree, node, &name, l->err);
@@ -236,7 +236,7 @@ static enum rig_rc read_until(struct loading *l, const struct rig_yaml_node *nod
 }
 
 /* {SESSION: STATEMENT}, {until: SESSION}, and with a list of steps also expectations. */
-static enum rig_rc read_step(struct loading *l, const struct rig_yaml_node *node, struct rig_interleaving_step *out)
+static enum rig_rc read_step(struct loading *l, const struct rig_yaml_node *node, struct rig_sql_scenario_step *out)
 {
     enum rig_rc rc = RIG_OK;
     bool has_text = false;
@@ -257,7 +257,7 @@ static enum rig_rc read_step(struct loading *l, const struct rig_yaml_node *node
             rc = read_until(l, entry->value, out);
             continue;
         }
-        out->session = rig_interleaving_session(l->interleaving, entry->key, &fault);
+        out->session = rig_sql_scenario_session(l->interleaving, entry->key, &fault);
         if (out->session == UINT32_MAX)
             return rig_yaml_refuse(&l->tree, &entry->key_place, l->err, "%s", fault);
         rc = read_texts(l, entry->value, &out->texts);
@@ -267,17 +267,17 @@ static enum rig_rc read_step(struct loading *l, const struct rig_yaml_node *node
 
 static enum rig_rc read_steps(struct loading *l, const struct rig_yaml_node *node)
 {
-    struct rig_interleaving *interleaving = l->interleaving;
+    struct rig_sql_scenario *interleaving = l->interleaving;
     uint32_t before = 0;
     enum rig_rc rc = RIG_OK;
-    if (node->kind == RIG_YAML_SCALAR || node->count == 0 || node->count > RIG_INTERLEAVING_STEPS_MOST)
+    if (node->kind == RIG_YAML_SCALAR || node->count == 0 || node->count > RIG_SQL_SCENARIO_STEPS_MOST)
         return rig_yaml_refuse(&l->tree, &node->place, l->err, "`steps`: expected 1 to %d steps",
-                               (int)RIG_INTERLEAVING_STEPS_MOST);
+                               (int)RIG_SQL_SCENARIO_STEPS_MOST);
     interleaving->steps = room(l, node->count, sizeof *interleaving->steps);
     if (interleaving->steps == NULL)
         return RIG_E_LIMIT;
     for (const struct rig_yaml_entry *entry = node->first; rc == RIG_OK && entry != NULL; entry = entry->next) {
-        struct rig_interleaving_step *out = &interleaving->steps[interleaving->step_count++];
+        struct rig_sql_scenario_step *out = &interleaving->steps[interleaving->step_count++];
         char *end = NULL;
         const unsigned long number = entry->key == NULL ? before + 1 : strtoul(entry->key, &end, 10);
         if (entry->key != NULL && (entry->key[0] == '\0' || *end != '\0' || number <= before || number > 9999))
@@ -294,7 +294,7 @@ static enum rig_rc read_steps(struct loading *l, const struct rig_yaml_node *nod
 static enum rig_rc read_step_outcomes(struct loading *l, const struct rig_yaml_node *node,
                                       struct rig_expected_outcome *out)
 {
-    const struct rig_interleaving *interleaving = l->interleaving;
+    const struct rig_sql_scenario *interleaving = l->interleaving;
     enum rig_rc rc = RIG_OK;
     if (node->kind != RIG_YAML_MAPPING)
         return refuse(l, node, "`steps`: expected a map from the numbers of steps");
@@ -362,7 +362,7 @@ static enum rig_rc read_outcome(struct loading *l, const char *engine, const str
 
 static enum rig_rc read_outcomes(struct loading *l, const struct rig_yaml_node *node)
 {
-    struct rig_interleaving *interleaving = l->interleaving;
+    struct rig_sql_scenario *interleaving = l->interleaving;
     size_t count = 0;
     enum rig_rc rc = RIG_OK;
     if (node->kind != RIG_YAML_MAPPING)
@@ -395,7 +395,7 @@ static enum rig_rc read_all(struct loading *l)
 {
     static const char *const known[] = {"name",  "title", "source",     "forms",   "note", "setup",
                                         "steps", "final", "final_rows", "outcome", NULL};
-    struct rig_interleaving *interleaving = l->interleaving;
+    struct rig_sql_scenario *interleaving = l->interleaving;
     const struct rig_yaml_node *root = l->tree.root;
     enum rig_rc rc = rig_yaml_check_keys(&l->tree, root, known, l->err);
     if (rc != RIG_OK)
@@ -417,14 +417,14 @@ static enum rig_rc read_all(struct loading *l)
         rc = read_steps(l, steps);
     if (rc == RIG_OK && final != NULL)
         rc = read_list(l, final, &interleaving->final, &interleaving->final_count);
-    if (rc == RIG_OK && interleaving->final_count > RIG_INTERLEAVING_FINALS_MOST)
+    if (rc == RIG_OK && interleaving->final_count > RIG_SQL_SCENARIO_FINALS_MOST)
         rc = refuse(l, final, "`final`: expected at most 32 queries");
     if (rc == RIG_OK && interleaving->final_rows != NULL && interleaving->final_rows->kind != RIG_YAML_SEQUENCE)
         rc = refuse(l, interleaving->final_rows, "`final_rows`: expected a list, an entry for each query of `final`");
     return rc == RIG_OK && outcome != NULL ? read_outcomes(l, outcome) : rc;
 }
 
-bool rig_interleaving_is_one(const char *name, const char *text, size_t size)
+bool rig_sql_scenario_is_one(const char *name, const char *text, size_t size)
 {
     struct rig_arena arena;
     struct rig_yaml_tree tree = {0};
@@ -438,10 +438,10 @@ bool rig_interleaving_is_one(const char *name, const char *text, size_t size)
     return is_one;
 }
 
-enum rig_rc rig_interleaving_parse(const char *name, const char *text, size_t size,
-                                   struct rig_interleaving **interleaving, struct rig_err *err)
+enum rig_rc rig_sql_scenario_parse(const char *name, const char *text, size_t size,
+                                   struct rig_sql_scenario **interleaving, struct rig_err *err)
 {
-    struct rig_interleaving *out = calloc(1, sizeof *out);
+    struct rig_sql_scenario *out = calloc(1, sizeof *out);
     if (out == NULL)
         return rig_no_memory(err, "a scenario");
     rig_arena_init(&out->arena, 0);
@@ -452,11 +452,11 @@ enum rig_rc rig_interleaving_parse(const char *name, const char *text, size_t si
     if (rc == RIG_OK)
         *interleaving = out;
     else
-        rig_interleaving_free(out);
+        rig_sql_scenario_free(out);
     return rc;
 }
 
-void rig_interleaving_free(struct rig_interleaving *interleaving)
+void rig_sql_scenario_free(struct rig_sql_scenario *interleaving)
 {
     if (interleaving == NULL)
         return;

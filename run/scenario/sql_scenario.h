@@ -26,8 +26,8 @@
  *
  * Memory: an arena. Threads: constant after loading.
  */
-#ifndef RIG_RUN_SCENARIO_INTERLEAVING_H
-#define RIG_RUN_SCENARIO_INTERLEAVING_H
+#ifndef RIG_RUN_SCENARIO_SQL_SCENARIO_H
+#define RIG_RUN_SCENARIO_SQL_SCENARIO_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,9 +37,9 @@
 #include "base/yaml_tree.h"
 
 enum {
-    RIG_INTERLEAVING_SESSIONS_MOST = 16,
-    RIG_INTERLEAVING_STEPS_MOST = 256,
-    RIG_INTERLEAVING_FINALS_MOST = 32,
+    RIG_SQL_SCENARIO_SESSIONS_MOST = 16,
+    RIG_SQL_SCENARIO_STEPS_MOST = 256,
+    RIG_SQL_SCENARIO_FINALS_MOST = 32,
 };
 
 /* In the place of the number of a step. */
@@ -54,7 +54,7 @@ struct rig_engine_texts {
     uint32_t count;
 };
 
-/* What a statement is expected to do. */
+/* The answer and the wait that are expected of a statement. */
 struct rig_expected {
     bool given;
     bool strict;                      /* nothing else may happen */
@@ -70,17 +70,17 @@ struct rig_expected {
     bool has_start;
 };
 
-enum rig_interleaving_act { RIG_STEP_TEXT, RIG_STEP_UNTIL };
+enum rig_sql_scenario_act { RIG_STEP_TEXT, RIG_STEP_UNTIL };
 
-struct rig_interleaving_step {
+struct rig_sql_scenario_step {
     uint32_t number; /* as the file has it */
-    enum rig_interleaving_act act;
+    enum rig_sql_scenario_act act;
     uint32_t session; /* of RIG_STEP_UNTIL: the one that is waited for */
     struct rig_engine_texts texts;
     struct rig_expected expected; /* of every engine and level */
 };
 
-/* What is expected of an engine at some levels. */
+/* The outcome that is expected of an engine at some levels. */
 struct rig_expected_outcome {
     const char *engine;
     const char **levels;
@@ -91,15 +91,15 @@ struct rig_expected_outcome {
     const struct rig_yaml_node *final; /* a list, an entry a query; NULL: not given */
 };
 
-struct rig_interleaving {
+struct rig_sql_scenario {
     const char *name, *title; /* "": none */
     const char *source;       /* NULL: none */
     struct rig_engine_texts *setup;
     uint32_t setup_count;
-    const char *sessions[RIG_INTERLEAVING_SESSIONS_MOST];
-    const char *nodes[RIG_INTERLEAVING_SESSIONS_MOST]; /* NULL: the one that takes writes */
+    const char *sessions[RIG_SQL_SCENARIO_SESSIONS_MOST];
+    const char *nodes[RIG_SQL_SCENARIO_SESSIONS_MOST]; /* NULL: the one that takes writes */
     uint32_t session_count;
-    struct rig_interleaving_step *steps;
+    struct rig_sql_scenario_step *steps;
     uint32_t step_count;
     struct rig_engine_texts *final;
     uint32_t final_count;
@@ -110,17 +110,17 @@ struct rig_interleaving {
 };
 
 /* Whether the text of a file is YAML of this form: it has `setup` or `outcome`. */
-bool rig_interleaving_is_one(const char *name, const char *text, size_t size);
+bool rig_sql_scenario_is_one(const char *name, const char *text, size_t size);
 /* From memory; `name` stands for the file in errors. RIG_E_PLAN with the place and what was expected. */
-enum rig_rc rig_interleaving_parse(const char *name, const char *text, size_t size,
-                                   struct rig_interleaving **interleaving, struct rig_err *err);
+enum rig_rc rig_sql_scenario_parse(const char *name, const char *text, size_t size,
+                                   struct rig_sql_scenario **interleaving, struct rig_err *err);
 /* Takes NULL. */
-void rig_interleaving_free(struct rig_interleaving *interleaving);
+void rig_sql_scenario_free(struct rig_sql_scenario *interleaving);
 
 /* ---- for readers ---- */
 
 /* The number of the session called `key`, "T1" or "T1@pg-2", a new one if need be. UINT32_MAX: `fault` says why not. */
-uint32_t rig_interleaving_session(struct rig_interleaving *interleaving, const char *key, const char **fault);
+uint32_t rig_sql_scenario_session(struct rig_sql_scenario *interleaving, const char *key, const char **fault);
 
 /* ---- engines ---- */
 
@@ -131,7 +131,7 @@ unsigned rig_engine_fit(const char *engine, const char *server);
 const char *rig_engine_text_for(const struct rig_engine_texts *texts, const char *server);
 /* The outcome for a server and a level, "read committed", in any case and with any of ` -_` between words. `level` NULL or
  * empty: that of the only group. NULL: there is none. */
-const struct rig_expected_outcome *rig_interleaving_outcome(const struct rig_interleaving *interleaving,
+const struct rig_expected_outcome *rig_sql_scenario_outcome(const struct rig_sql_scenario *interleaving,
                                                             const char *server, const char *level);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "run/scenario/interleaving.h"
+#include "run/scenario/sql_scenario.h"
 
 enum { PRODUCT_BYTES = 64 };
 
@@ -93,7 +93,7 @@ static bool has_level(const struct rig_expected_outcome *outcome, const char *le
     return false;
 }
 
-const struct rig_expected_outcome *rig_interleaving_outcome(const struct rig_interleaving *interleaving,
+const struct rig_expected_outcome *rig_sql_scenario_outcome(const struct rig_sql_scenario *interleaving,
                                                             const char *server, const char *level)
 {
     const struct rig_expected_outcome *best = NULL;

@@ -1,4 +1,4 @@
-#include "run/scenario/interleaving_play.h"
+#include "run/scenario/sql_scenario_play.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -29,25 +29,25 @@ struct seat {
     int order;    /* the step to run; NOTHING; TO_THE_END: leave */
     bool is_busy; /* with `running` */
     uint32_t running;
-    uint32_t queue[RIG_INTERLEAVING_STEPS_MOST]; /* steps whose turn has come while it was busy */
+    uint32_t queue[RIG_SQL_SCENARIO_STEPS_MOST]; /* steps whose turn has come while it was busy */
     uint32_t queue_first, queue_end;
     uint32_t attempts; /* when something happened last */
     struct rig_err err;
 };
 
 struct stage {
-    const struct rig_interleaving *interleaving;
+    const struct rig_sql_scenario *interleaving;
     const struct rig_driver *driver;
     void *driver_run;
-    const struct rig_interleaving_options *options;
-    struct rig_interleaving_performance *performance;
+    const struct rig_sql_scenario_options *options;
+    struct rig_sql_scenario_performance *performance;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint32_t arrived; /* seats whose session was opened, or could not be */
     uint32_t last;    /* the number of the step whose turn came last */
     uint64_t returns; /* statements that have returned */
     void *watch;      /* the session that asks which sessions wait; the director's. NULL: nothing can be asked */
-    struct seat seats[RIG_INTERLEAVING_SESSIONS_MOST];
+    struct seat seats[RIG_SQL_SCENARIO_SESSIONS_MOST];
 };
 
 static int64_t now_ns(void)
@@ -156,7 +156,7 @@ static bool is_any_busy(const struct stage *stage)
 /* The database's word on the sessions that are busy, in order. False: it cannot be asked. */
 static bool look(struct stage *stage, uint32_t *seats, uint32_t *count, struct rig_text_wait *waits)
 {
-    void *sessions[RIG_INTERLEAVING_SESSIONS_MOST];
+    void *sessions[RIG_SQL_SCENARIO_SESSIONS_MOST];
     const struct rig_text_ops *texts = stage->driver->texts;
     *count = 0;
     for (uint32_t i = 0; i < stage->interleaving->session_count; i++) {
@@ -177,8 +177,8 @@ static bool look(struct stage *stage, uint32_t *seats, uint32_t *count, struct r
 /* Where sessions try again and again: how often they had tried when something happened. */
 static void note_attempts(struct stage *stage)
 {
-    struct rig_text_wait waits[RIG_INTERLEAVING_SESSIONS_MOST];
-    uint32_t seats[RIG_INTERLEAVING_SESSIONS_MOST], count = 0;
+    struct rig_text_wait waits[RIG_SQL_SCENARIO_SESSIONS_MOST];
+    uint32_t seats[RIG_SQL_SCENARIO_SESSIONS_MOST], count = 0;
     if (!stage->driver->texts->looks_at_once || !look(stage, seats, &count, waits))
         return;
     for (uint32_t i = 0; i < count; i++)
@@ -188,7 +188,7 @@ static void note_attempts(struct stage *stage)
 /* Whether some of the sessions wait for each other: the database ends one of them soon. */
 static bool is_deadlock(const struct rig_text_wait *waits, uint32_t count)
 {
-    uint64_t reached[RIG_INTERLEAVING_SESSIONS_MOST];
+    uint64_t reached[RIG_SQL_SCENARIO_SESSIONS_MOST];
     for (uint32_t i = 0; i < count; i++)
         reached[i] = waits[i].blockers;
     for (uint32_t round = 0; round < count; round++) {
@@ -208,8 +208,8 @@ static bool is_deadlock(const struct rig_text_wait *waits, uint32_t count)
 static bool is_quiet(struct stage *stage)
 {
     enum { ATTEMPTS = 2 }; /* the first one may have begun before what happened last */
-    struct rig_text_wait waits[RIG_INTERLEAVING_SESSIONS_MOST] = {{.kind = RIG_TEXT_WAIT_UNKNOWN}};
-    uint32_t seats[RIG_INTERLEAVING_SESSIONS_MOST], count = 0;
+    struct rig_text_wait waits[RIG_SQL_SCENARIO_SESSIONS_MOST] = {{.kind = RIG_TEXT_WAIT_UNKNOWN}};
+    uint32_t seats[RIG_SQL_SCENARIO_SESSIONS_MOST], count = 0;
     if (!look(stage, seats, &count, waits))
         return true;
     for (uint32_t i = 0; i < count; i++) {
@@ -281,7 +281,7 @@ static void await_session(struct stage *stage, const struct seat *seat)
 
 static void direct_step(struct stage *stage, uint32_t index)
 {
-    const struct rig_interleaving_step *step = &stage->interleaving->steps[index];
+    const struct rig_sql_scenario_step *step = &stage->interleaving->steps[index];
     struct seat *seat = &stage->seats[step->session];
     struct rig_told *told = &stage->performance->steps[index];
     if (step->act == RIG_STEP_UNTIL) {
@@ -416,15 +416,15 @@ static const char *fill_in(struct stage *stage, const char *text)
 /* Finds the engine's statements. */
 static enum rig_rc prepare_steps(struct stage *stage, struct rig_err *err)
 {
-    const struct rig_interleaving *interleaving = stage->interleaving;
-    struct rig_interleaving_performance *performance = stage->performance;
+    const struct rig_sql_scenario *interleaving = stage->interleaving;
+    struct rig_sql_scenario_performance *performance = stage->performance;
     performance->steps = rig_arena_array(&performance->arena, interleaving->step_count + 1, sizeof(struct rig_told));
     performance->setup = rig_arena_array(&performance->arena, interleaving->setup_count + 1, sizeof(struct rig_told));
     performance->final = rig_arena_array(&performance->arena, interleaving->final_count + 1, sizeof(struct rig_told));
     if (performance->steps == NULL || performance->setup == NULL || performance->final == NULL)
         return rig_no_memory(err, "a scenario");
     for (uint32_t i = 0; i < interleaving->step_count; i++) {
-        const struct rig_interleaving_step *step = &interleaving->steps[i];
+        const struct rig_sql_scenario_step *step = &interleaving->steps[i];
         const char *text = rig_engine_text_for(&step->texts, stage->options->server);
         performance->steps[i] = (struct rig_told){.count = -1, .skipped = step->act == RIG_STEP_TEXT && text == NULL};
         performance->steps[i].statement = text == NULL ? "" : fill_in(stage, text);
@@ -481,20 +481,23 @@ static enum rig_rc await_nodes(struct stage *stage, struct rig_err *err)
     return RIG_OK;
 }
 
+/* Behind the word, in any case, and the blanks after it; NULL: the text begins with another one. */
+static const char *after_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    if (text == NULL || strncasecmp(text, word, length) != 0)
+        return NULL;
+    return text + length + strspn(text + length, " \t\r\n");
+}
+
 /* The name after CREATE TABLE; false: the statement makes none. */
 static bool made_table(const char *sql, char name[static 128])
 {
-    char words[3][16] = {"", "", ""};
-    int end = 0;
-    if (sscanf(sql, " %15[A-Za-z] %15[A-Za-z]%n", words[0], words[1], &end) != 2 ||
-        strcasecmp(words[0], "create") != 0 || strcasecmp(words[1], "table") != 0)
-        return false;
-    const char *at = sql + end;
-    at += strspn(at, " \t\r\n");
-    if (strncasecmp(at, "if not exists", 13) == 0)
-        at += 13 + strspn(at + 13, " \t\r\n");
-    const size_t length = strcspn(at, " \t\r\n(");
-    (void)snprintf(name, 128, "%.*s", (int)(length < 127 ? length : 127), at);
+    const char *at = after_word(after_word(sql + strspn(sql, " \t\r\n"), "create"), "table");
+    const char *further = after_word(after_word(after_word(at, "if"), "not"), "exists");
+    at = further == NULL ? at : further;
+    const size_t length = at == NULL ? 0 : strcspn(at, " \t\r\n(");
+    (void)snprintf(name, 128, "%.*s", (int)(length < 127 ? length : 127), at == NULL ? "" : at);
     return length > 0;
 }
 
@@ -512,7 +515,7 @@ static void drop_made(struct stage *stage, void *session, const struct rig_told 
 /* Where the driver cannot: the tables that the play has made, the last one first. */
 static enum rig_rc drop_tables(struct stage *stage, struct rig_err *err)
 {
-    const struct rig_interleaving_performance *performance = stage->performance;
+    const struct rig_sql_scenario_performance *performance = stage->performance;
     void *session = NULL;
     const enum rig_rc rc = open_session(stage, stage->interleaving->session_count, &session, err);
     if (rc == RIG_OK) {
@@ -557,8 +560,8 @@ static enum rig_rc play_steps(struct stage *stage, struct rig_err *err)
 
 static enum rig_rc play_whole(struct stage *stage, struct rig_err *err)
 {
-    const struct rig_interleaving *interleaving = stage->interleaving;
-    struct rig_interleaving_performance *performance = stage->performance;
+    const struct rig_sql_scenario *interleaving = stage->interleaving;
+    struct rig_sql_scenario_performance *performance = stage->performance;
     enum rig_rc rc = prepare_steps(stage, err);
     if (rc == RIG_OK && stage->driver->texts->clear != NULL)
         rc = clear_space(stage, err);
@@ -577,13 +580,13 @@ static enum rig_rc play_whole(struct stage *stage, struct rig_err *err)
     return rc;
 }
 
-enum rig_rc rig_interleaving_play(const struct rig_interleaving *interleaving, const struct rig_driver *driver,
-                                  void *driver_run, const struct rig_interleaving_options *options,
-                                  struct rig_interleaving_performance *performance, struct rig_err *err)
+enum rig_rc rig_sql_scenario_play(const struct rig_sql_scenario *interleaving, const struct rig_driver *driver,
+                                  void *driver_run, const struct rig_sql_scenario_options *options,
+                                  struct rig_sql_scenario_performance *performance, struct rig_err *err)
 {
     struct stage *stage = calloc(1, sizeof *stage);
     struct rig_err ignored = {.rc = RIG_OK};
-    *performance = (struct rig_interleaving_performance){.setup_count = 0};
+    *performance = (struct rig_sql_scenario_performance){.setup_count = 0};
     rig_arena_init(&performance->arena, 0);
     if (stage == NULL)
         return rig_no_memory(err, "a scenario");
@@ -592,7 +595,7 @@ enum rig_rc rig_interleaving_play(const struct rig_interleaving *interleaving, c
     stage->driver_run = driver_run;
     stage->options = options;
     stage->performance = performance;
-    for (uint32_t i = 0; i < RIG_INTERLEAVING_CLIENTS_MOST; i++)
+    for (uint32_t i = 0; i < RIG_SQL_SCENARIO_CLIENTS_MOST; i++)
         options->nodes[i] = i < interleaving->session_count ? interleaving->nodes[i] : NULL;
     RIG_INVARIANT(pthread_mutex_init(&stage->lock, NULL) == 0 && pthread_cond_init(&stage->changed, NULL) == 0);
     enum rig_rc rc = play_whole(stage, err);
@@ -608,8 +611,8 @@ enum rig_rc rig_interleaving_play(const struct rig_interleaving *interleaving, c
     return rc;
 }
 
-void rig_interleaving_performance_done(struct rig_interleaving_performance *performance)
+void rig_sql_scenario_performance_done(struct rig_sql_scenario_performance *performance)
 {
     rig_arena_done(&performance->arena);
-    *performance = (struct rig_interleaving_performance){.setup_count = 0};
+    *performance = (struct rig_sql_scenario_performance){.setup_count = 0};
 }

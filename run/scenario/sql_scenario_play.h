@@ -10,16 +10,16 @@
  *
  * Memory: an arena with the answers. Threads: the caller's, and one a session.
  */
-#ifndef RIG_RUN_SCENARIO_INTERLEAVING_PLAY_H
-#define RIG_RUN_SCENARIO_INTERLEAVING_PLAY_H
+#ifndef RIG_RUN_SCENARIO_SQL_SCENARIO_PLAY_H
+#define RIG_RUN_SCENARIO_SQL_SCENARIO_PLAY_H
 
 #include <stdatomic.h>
 
 #include "drivers/driver.h"
-#include "run/scenario/interleaving.h"
+#include "run/scenario/sql_scenario.h"
 
 /* Clients of a play: the sessions, then one for `setup` and `final`, and one that asks which sessions wait. */
-enum { RIG_INTERLEAVING_CLIENTS_MOST = RIG_INTERLEAVING_SESSIONS_MOST + 2 };
+enum { RIG_SQL_SCENARIO_CLIENTS_MOST = RIG_SQL_SCENARIO_SESSIONS_MOST + 2 };
 
 /* The answer to a statement. */
 struct rig_told {
@@ -42,7 +42,7 @@ struct rig_told {
     const char *statement; /* as it was sent */
 };
 
-struct rig_interleaving_performance {
+struct rig_sql_scenario_performance {
     struct rig_told *setup; /* `setup_count` */
     uint32_t setup_count;   /* of those that were sent; the last one may have failed */
     struct rig_told *steps;
@@ -52,23 +52,23 @@ struct rig_interleaving_performance {
     struct rig_arena arena;
 };
 
-struct rig_interleaving_options {
+struct rig_sql_scenario_options {
     const char *server;   /* as the driver describes it */
     uint32_t patience_ms; /* 0: 300 */
     uint32_t stuck_ms;    /* a step that waits longer at the end, or an `until`, is given up; 0: 10 s */
     const atomic_int *interrupts;
-    const char **nodes; /* rig_text_env.nodes, with RIG_INTERLEAVING_CLIENTS_MOST entries: set for the play */
+    const char **nodes; /* rig_text_env.nodes, with RIG_SQL_SCENARIO_CLIENTS_MOST entries: set for the play */
 };
 
 /*
  * Clears the space before. RIG_E_DRIVER or RIG_E_CLUSTER where a session cannot be opened, RIG_E_PLAN where a node does not
- * exist, RIG_E_INTERRUPTED; rig_interleaving_performance_done() in any case. A setup that fails ends the play: the error is
+ * exist, RIG_E_INTERRUPTED; rig_sql_scenario_performance_done() in any case. A setup that fails ends the play: the error is
  * in `setup`.
  */
-enum rig_rc rig_interleaving_play(const struct rig_interleaving *interleaving, const struct rig_driver *driver,
-                                  void *driver_run, const struct rig_interleaving_options *options,
-                                  struct rig_interleaving_performance *performance, struct rig_err *err);
+enum rig_rc rig_sql_scenario_play(const struct rig_sql_scenario *interleaving, const struct rig_driver *driver,
+                                  void *driver_run, const struct rig_sql_scenario_options *options,
+                                  struct rig_sql_scenario_performance *performance, struct rig_err *err);
 /* Takes a zeroed one, too. */
-void rig_interleaving_performance_done(struct rig_interleaving_performance *performance);
+void rig_sql_scenario_performance_done(struct rig_sql_scenario_performance *performance);
 
 #endif

@@ -1,4 +1,4 @@
-#include "run/scenario/interleaving_report.h"
+#include "run/scenario/sql_scenario_report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +9,21 @@
 
 /* ---- differences ---- */
 
-static bool is_compared(const struct rig_interleaving_cell *cell)
+static bool is_compared(const struct rig_sql_scenario_cell *cell)
 {
     return cell->outcome != NULL && !cell->outcome->unstable;
 }
 
-bool rig_interleaving_expects(const struct rig_interleaving_cell *cell)
+bool rig_sql_scenario_expects(const struct rig_sql_scenario_cell *cell)
 {
-    const struct rig_interleaving *interleaving = cell->interleaving;
+    const struct rig_sql_scenario *interleaving = cell->interleaving;
     bool expects = is_compared(cell) || interleaving->final_rows != NULL;
     for (uint32_t i = 0; i < interleaving->step_count; i++)
         expects |= interleaving->steps[i].expected.given;
     return expects;
 }
 
-static bool compare_step(const struct rig_interleaving_cell *cell, uint32_t step, struct rig_buf *out)
+static bool compare_step(const struct rig_sql_scenario_cell *cell, uint32_t step, struct rig_buf *out)
 {
     const struct rig_told *told = &cell->performance->steps[step];
     const struct rig_expected *own = &cell->interleaving->steps[step].expected;
@@ -42,7 +42,7 @@ static const struct rig_yaml_node *final_of(const struct rig_yaml_node *list, ui
     return entry == NULL ? NULL : entry->value;
 }
 
-static bool compare_final(const struct rig_interleaving_cell *cell, uint32_t number, struct rig_buf *out)
+static bool compare_final(const struct rig_sql_scenario_cell *cell, uint32_t number, struct rig_buf *out)
 {
     const struct rig_told *told = &cell->performance->final[number];
     const struct rig_yaml_node *own = final_of(cell->interleaving->final_rows, number);
@@ -52,7 +52,7 @@ static bool compare_final(const struct rig_interleaving_cell *cell, uint32_t num
 }
 
 /* More or fewer queries than the file has tables for. */
-static bool compare_final_count(const struct rig_interleaving_cell *cell, struct rig_buf *out)
+static bool compare_final_count(const struct rig_sql_scenario_cell *cell, struct rig_buf *out)
 {
     const struct rig_yaml_node *list = is_compared(cell) ? cell->outcome->final : NULL;
     if (list == NULL || list->count == cell->performance->final_count)
@@ -62,14 +62,14 @@ static bool compare_final_count(const struct rig_interleaving_cell *cell, struct
     return false;
 }
 
-static const struct rig_told *failed_setup(const struct rig_interleaving_cell *cell)
+static const struct rig_told *failed_setup(const struct rig_sql_scenario_cell *cell)
 {
-    const struct rig_interleaving_performance *performance = cell->performance;
+    const struct rig_sql_scenario_performance *performance = cell->performance;
     const uint32_t count = performance->setup_count;
     return count > 0 && performance->setup[count - 1].failed ? &performance->setup[count - 1] : NULL;
 }
 
-static bool compare_setup(const struct rig_interleaving_cell *cell, struct rig_buf *out)
+static bool compare_setup(const struct rig_sql_scenario_cell *cell, struct rig_buf *out)
 {
     const struct rig_told *failed = failed_setup(cell);
     const char *wanted = is_compared(cell) ? cell->outcome->setup_error : NULL;
@@ -87,7 +87,7 @@ static bool compare_setup(const struct rig_interleaving_cell *cell, struct rig_b
 }
 
 /* Calls each comparison until one differs. `place`: where. True: none does. */
-static bool compare_all(const struct rig_interleaving_cell *cell, struct rig_buf *place, struct rig_buf *out)
+static bool compare_all(const struct rig_sql_scenario_cell *cell, struct rig_buf *place, struct rig_buf *out)
 {
     if (!compare_setup(cell, out)) {
         rig_buf_add_text(place, "setup");
@@ -113,7 +113,7 @@ static bool compare_all(const struct rig_interleaving_cell *cell, struct rig_buf
     return false;
 }
 
-bool rig_interleaving_is_as_expected(const struct rig_interleaving_cell *cell)
+bool rig_sql_scenario_is_as_expected(const struct rig_sql_scenario_cell *cell)
 {
     struct rig_buf place, out;
     rig_buf_init(&place, 0);
@@ -124,12 +124,12 @@ bool rig_interleaving_is_as_expected(const struct rig_interleaving_cell *cell)
     return same;
 }
 
-void rig_interleaving_write_word(const struct rig_interleaving_cell *cell, struct rig_buf *out)
+void rig_sql_scenario_write_word(const struct rig_sql_scenario_cell *cell, struct rig_buf *out)
 {
     struct rig_buf ignored;
     rig_buf_init(&ignored, 0);
     if (compare_all(cell, out, &ignored))
-        rig_buf_add_text(out, rig_interleaving_expects(cell) ? "as said" : "played");
+        rig_buf_add_text(out, rig_sql_scenario_expects(cell) ? "as said" : "played");
     rig_buf_done(&ignored);
 }
 
@@ -163,7 +163,7 @@ static void write_difference(const char *text, struct rig_buf *out)
 
 enum { STATEMENT_WIDTH = 60 };
 
-static int statement_width(const struct rig_interleaving_cell *cell)
+static int statement_width(const struct rig_sql_scenario_cell *cell)
 {
     size_t widest = 0;
     for (uint32_t i = 0; i < cell->interleaving->step_count; i++) {
@@ -173,15 +173,15 @@ static int statement_width(const struct rig_interleaving_cell *cell)
     return (int)widest;
 }
 
-static void write_steps(const struct rig_interleaving_cell *cell, struct rig_buf *out)
+static void write_steps(const struct rig_sql_scenario_cell *cell, struct rig_buf *out)
 {
-    const struct rig_interleaving *interleaving = cell->interleaving;
+    const struct rig_sql_scenario *interleaving = cell->interleaving;
     const int width = statement_width(cell);
     size_t name = 0;
     for (uint32_t i = 0; i < interleaving->session_count; i++)
         name = strlen(interleaving->sessions[i]) > name ? strlen(interleaving->sessions[i]) : name;
     for (uint32_t i = 0; i < interleaving->step_count; i++) {
-        const struct rig_interleaving_step *step = &interleaving->steps[i];
+        const struct rig_sql_scenario_step *step = &interleaving->steps[i];
         const struct rig_told *told = &cell->performance->steps[i];
         struct rig_buf difference;
         if (told->skipped)
@@ -198,7 +198,7 @@ static void write_steps(const struct rig_interleaving_cell *cell, struct rig_buf
     }
 }
 
-static void write_finals(const struct rig_interleaving_cell *cell, struct rig_buf *out)
+static void write_finals(const struct rig_sql_scenario_cell *cell, struct rig_buf *out)
 {
     for (uint32_t i = 0; i < cell->performance->final_count; i++) {
         const struct rig_told *told = &cell->performance->final[i];
@@ -214,16 +214,16 @@ static void write_finals(const struct rig_interleaving_cell *cell, struct rig_bu
     }
 }
 
-static void write_conclusion(const struct rig_interleaving_cell *cell, struct rig_buf *out)
+static void write_conclusion(const struct rig_sql_scenario_cell *cell, struct rig_buf *out)
 {
-    const struct rig_interleaving *interleaving = cell->interleaving;
+    const struct rig_sql_scenario *interleaving = cell->interleaving;
     struct rig_buf place, difference;
     rig_buf_init(&place, 0);
     rig_buf_init(&difference, 0);
     const bool same = compare_all(cell, &place, &difference);
     if (!same)
         rig_buf_printf(out, "  not as the file says: %s: %s", rig_buf_text(&place), rig_buf_text(&difference));
-    else if (rig_interleaving_expects(cell))
+    else if (rig_sql_scenario_expects(cell))
         rig_buf_add_text(out, "  as the file says");
     else if (cell->outcome != NULL && cell->outcome->unstable)
         rig_buf_add_text(out, "  not compared: the file calls this outcome unstable");
@@ -241,9 +241,9 @@ static void write_conclusion(const struct rig_interleaving_cell *cell, struct ri
     rig_buf_done(&difference);
 }
 
-void rig_interleaving_write_text(const struct rig_interleaving_cell *cell, struct rig_buf *out)
+void rig_sql_scenario_write_text(const struct rig_sql_scenario_cell *cell, struct rig_buf *out)
 {
-    const struct rig_interleaving *interleaving = cell->interleaving;
+    const struct rig_sql_scenario *interleaving = cell->interleaving;
     const struct rig_told *failed = failed_setup(cell);
     rig_buf_printf(out, "%s%s%s, on %s%s%s", interleaving->name, interleaving->title[0] == '\0' ? "" : ": ",
                    interleaving->title, cell->server, cell->level[0] == '\0' ? "" : ", ", cell->level);
@@ -334,12 +334,12 @@ static void write_json_difference(bool same, const struct rig_buf *difference, s
         rig_json_string(json, "difference", rig_buf_text(difference));
 }
 
-static void write_json_steps(const struct rig_interleaving_cell *cell, struct rig_json_writer *json)
+static void write_json_steps(const struct rig_sql_scenario_cell *cell, struct rig_json_writer *json)
 {
-    const struct rig_interleaving *interleaving = cell->interleaving;
+    const struct rig_sql_scenario *interleaving = cell->interleaving;
     rig_json_begin_array(json, "steps");
     for (uint32_t i = 0; failed_setup(cell) == NULL && i < interleaving->step_count; i++) {
-        const struct rig_interleaving_step *step = &interleaving->steps[i];
+        const struct rig_sql_scenario_step *step = &interleaving->steps[i];
         const struct rig_told *told = &cell->performance->steps[i];
         struct rig_buf difference;
         if (told->skipped)
@@ -359,7 +359,7 @@ static void write_json_steps(const struct rig_interleaving_cell *cell, struct ri
     rig_json_end(json);
 }
 
-static void write_json_finals(const struct rig_interleaving_cell *cell, struct rig_json_writer *json)
+static void write_json_finals(const struct rig_sql_scenario_cell *cell, struct rig_json_writer *json)
 {
     rig_json_begin_array(json, "final");
     for (uint32_t i = 0; i < cell->performance->final_count; i++) {
@@ -374,14 +374,14 @@ static void write_json_finals(const struct rig_interleaving_cell *cell, struct r
     rig_json_end(json);
 }
 
-void rig_interleaving_write_json(const struct rig_interleaving_cell *cell, struct rig_json_writer *json)
+void rig_sql_scenario_write_json(const struct rig_sql_scenario_cell *cell, struct rig_json_writer *json)
 {
-    const struct rig_interleaving *interleaving = cell->interleaving;
+    const struct rig_sql_scenario *interleaving = cell->interleaving;
     const struct rig_told *failed = failed_setup(cell);
     struct rig_buf place, difference;
     rig_buf_init(&place, 0);
     rig_buf_init(&difference, 0);
-    const bool same = compare_all(cell, &place, &difference), expects = rig_interleaving_expects(cell);
+    const bool same = compare_all(cell, &place, &difference), expects = rig_sql_scenario_expects(cell);
     rig_json_begin_object(json, NULL);
     rig_json_members(json, "scenario: %s, title: %s", interleaving->name, interleaving->title);
     if (cell->column != NULL)
