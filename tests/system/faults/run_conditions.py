@@ -21,7 +21,7 @@ database:
   cluster: {{local: {{nodes: {nodes}}}}}
 nemesis:
   - {fault}
-check: {{levels: [{kept}]}}
+check: {{levels: [{kept}], minimum: {{answering: 0%}}}}
 """
 FEW_KEYS = "{active: 10}"
 

@@ -24,7 +24,7 @@ nemesis:
   overlap: true
   faults:
     - {{fault: {fault}, at: [500ms], for: {length}}}
-check: {{levels: [{level}]}}
+check: {{levels: [{level}], minimum: {{answering: 0%}}}}
 """
 POSTGRES = "{driver: postgres, isolation: serializable, cluster: {local: {nodes: 1}}}"
 # Every node must have all acknowledged transactions.

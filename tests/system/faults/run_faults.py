@@ -22,7 +22,7 @@ clients: {{count: 6, rate: 500/s}}
 database: {database}
 nemesis:
 {faults}
-check: {{levels: [{level}]}}
+check: {{levels: [{level}], minimum: {{answering: 0%}}}}
 """
 BEFORE, AFTER = 20, 50  # transactions acknowledged before and after a fault: the load ran and goes on
 # Given the folder of a server's socket, its port, its main process and its data folder: asks the server whether they

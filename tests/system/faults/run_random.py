@@ -29,7 +29,7 @@ nemesis:
     - {fault: kill, target: one, part: process, weight: 2, for: 0s}
     - {fault: pause, target: one, weight: 3, for: 400ms}
     - {fault: restart, target: one, weight: 2, for: 0s}
-check: {levels: [%s]}
+check: {levels: [%s], minimum: {answering: 0%%}}
 """
 
 

@@ -24,10 +24,9 @@ CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
 class Etcd(rig_command.RigTest):
     def config(self, status, name, *settings):
         arguments = [text for setting in settings for text in ("--set", setting)]
-        done = self.rig("run", CONFIGS / f"{name}.yaml", "--seed", "3", *arguments, "-o", "run")
-        self.status(status, done)
+        done, results = self.run_until(bool, status, CONFIGS / f"{name}.yaml", "--seed", "3", *arguments, run="run")
         self.work_folder_is_empty()
-        return done, json.loads((self.folder / "run" / "results.json").read_text())
+        return done, results
 
     def test_kills_pauses_and_partitions(self):
         settings = ("workload.duration=15s", "clients.count=8", "clients.rate=200/s", "nemesis.faults.0.after=2s", "nemesis.faults.1.after=5s", "nemesis.faults.2.after=9s")
@@ -69,7 +68,7 @@ workload: {{type: list-append, duration: 9s, keys: {{active: 8}}}}
 clients: {{count: 4, rate: 200/s}}
 database: {{driver: etcd, cluster: {{local: {{nodes: 3}}}}}}
 nemesis: {faults}
-check: {{levels: [strict-serializable]}}
+check: {{levels: [strict-serializable], minimum: {{answering: 0%}}}}
 report: [json, text]
 """
         done, _ = self.run_until(lambda results: len(results.get("faults", [])) == 4, 0, plan, run="run")
@@ -84,7 +83,7 @@ seed: 5
 workload: {type: rw-register, transactions: 800, keys: {active: 4}}
 clients: {count: 4}
 database: {driver: etcd, spread: leader, cluster: {local: {nodes: 1}}}
-check: {levels: [strict-serializable], assume: [linearizable-keys]}
+check: {levels: [strict-serializable], assume: [linearizable-keys], minimum: {answering: 0%}}
 report: [json, text]
 """)
         self.status(0, self.rig("run", plan, "-o", "run"))
@@ -111,7 +110,7 @@ name: tls
 workload: {{type: list-append, transactions: 300, keys: {{active: 5}}}}
 clients: {{count: 4}}
 database: {{driver: http, dialect: etcd, endpoints: ["https:{client}"], tls: {{ca: cert.pem}}}}
-check: {{levels: [strict-serializable]}}
+check: {{levels: [strict-serializable], minimum: {{answering: 0%}}}}
 report: [json]
 """)
         self.ask(client, "put", {"key": self.base64("rig/1"), "value": self.base64("mine")})
@@ -174,7 +173,7 @@ seed: 5
 workload: {type: list-append, transactions: 400, keys: {active: 3}}
 clients: {count: 4}
 database: {driver: etcd, cluster: {local: {nodes: 3}}}
-check: {levels: [strict-serializable]}
+check: {levels: [strict-serializable], minimum: {answering: 0%}}
 report: [json]
 """)
         self.status(0, self.rig("run", plan, "-o", "run"))

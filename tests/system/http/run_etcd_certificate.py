@@ -48,9 +48,8 @@ class Certificates(rig_command.RigTest):
         self.assertEqual({level["certificate"] for level in certificate["levels"].values()}, {"held"})
 
     def test_an_append_without_its_compare_is_seen_in_the_stream(self):
-        done = self.rig("run", CONFIGS / "etcd-blind-append.yaml", "--set", "database.certificate=stream", "--set",
-                        "workload.transactions=300", "--seed", "3", "-o", "run")
-        self.status(1, done)
+        self.run_until(bool, 1, CONFIGS / "etcd-blind-append.yaml", "--set", "database.certificate=stream", "--set",
+                       "workload.transactions=300", "--seed", "3", run="run")
         self.assertGreater(self.results("run")["certificate"]["discrepancies"]["torn-commit"]["count"], 0)
 
     def test_a_compaction_during_the_load_loses_nothing(self):

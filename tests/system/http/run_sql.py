@@ -14,7 +14,7 @@ seed: 7
 workload: {{type: {workload}, transactions: 400, operations: {{min: 1, max: 4}}, keys: {{active: 3, appends-per-key: 32}}}}
 clients: {{count: 6}}
 database: {{driver: http, dialect: {dialect}, endpoints: ["http://127.0.0.1:{port}"]}}
-check: {{levels: [strict-serializable], assume: [{assume}]}}
+check: {{levels: [strict-serializable], assume: [{assume}], minimum: {{answering: 0%}}}}
 report: [json, text]
 """
 

@@ -28,7 +28,7 @@ database:
   dialect: {dialect}
   endpoints: ["https://127.0.0.1:{port}"]
   tls: {{{tls}}}
-check: {{levels: [strict-serializable]}}
+check: {{levels: [strict-serializable], minimum: {{answering: 0%}}}}
 report: [json]
 """
 

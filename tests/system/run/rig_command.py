@@ -17,10 +17,17 @@ RIG = os.environ["RIG"]
 # Times in a plan or a setting, and the factors that stretch them on a machine that is too slow for them.
 TIMES = re.compile(r"\b(?:duration|after|at|every|for)(?:: |=)\[?\d+(?:ms|s)(?:, \d+(?:ms|s))*")
 STRETCHES = (1, 4, 16)
+COUNTS = re.compile(r"\b(transactions(?:: |=))(\d+)")
 
 
-def stretched(text, factor):
-    return TIMES.sub(lambda times: re.sub(r"\d+(?=m?s\b)", lambda time: str(int(time[0]) * factor), times[0]), text)
+def stretched(text, factor, more_transactions=False):
+    text = TIMES.sub(lambda times: re.sub(r"\d+(?=m?s\b)", lambda time: str(int(time[0]) * factor), times[0]), text)
+    return COUNTS.sub(lambda count: f"{count[1]}{int(count[2]) * factor}", text) if more_transactions else text
+
+
+def finds(*names):
+    """Whether results have one of these anomalies."""
+    return lambda results: not results["anomalies"].keys().isdisjoint(names)
 
 
 def is_without_target(done):
@@ -117,6 +124,8 @@ class RigTest(unittest.TestCase):
         name, value = self.mark.split("=")
         # A journal of its own: no other test's rig reports, or undoes, the leftovers of this test's rig.
         own = {name: value, "TMPDIR": str(self.work), "RIG_JOURNAL": str(self.folder / "undo")}
+        # python3 in a plan is the interpreter of the test. In front of it there may be a script that chooses one, in 0.1 s.
+        own["PATH"] = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
         return {**os.environ, **own, **(extra or {})}
 
     accepts_postgresqls_finding = False  # a class that sets it says how it takes the anomaly: pg_finding.py
@@ -152,18 +161,21 @@ class RigTest(unittest.TestCase):
     def rig(self, *arguments, env=None, timeout=1200):
         return self.finish(self.start(*arguments, env=env), timeout)
 
-    def slower_and_slower(self, plan, *arguments, run="out", **how):
-        """Runs of the plan, the second and the third in slow motion, for callers that find the first too short. A path is the plan of
-        that file, whose times the arguments set."""
+    def slower_and_slower(self, plan, *arguments, run="out", more_transactions=False, **how):
+        """Runs of the plan, the second and the third in slow motion, for callers that find the first too short. `plan` is a text, a
+        file of the test, or the path of another file, whose times the arguments set."""
+        text = None if isinstance(plan, pathlib.Path) else plan if "\n" in plan else pathlib.Path(plan).read_text()
         for stretch in STRETCHES:
             shutil.rmtree(self.folder / run, ignore_errors=True)
-            path = plan if isinstance(plan, pathlib.Path) else self.plan(stretched(plan, stretch))
-            yield self.rig("run", path, "-o", run, *(stretched(str(argument), stretch) for argument in arguments), **how)
+            path = plan if text is None else self.plan(stretched(text, stretch, more_transactions))
+            given = (stretched(str(argument), stretch, more_transactions) for argument in arguments)
+            yield self.rig("run", path, "-o", run, *given, **how)
 
     def run_until(self, shows, status, plan, *arguments, run="out", **how):
         """A run that ends with the status, and whose results show what the test is about; every other requirement is for callers to
-        check. On a busy machine a server may take most of a short load's time to start again."""
-        for done in self.slower_and_slower(plan, *arguments, run=run, **how):
+        check. On a busy machine a server may take most of a short load's time to start again, and transactions that run one after the
+        other show no anomaly."""
+        for done in self.slower_and_slower(plan, *arguments, run=run, more_transactions=status == 1, **how):
             if fell_short(done, status):
                 continue
             self.status(status, done)

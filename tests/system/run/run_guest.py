@@ -16,7 +16,7 @@ name: guest
 workload: {{type: list-append, transactions: {transactions}}}
 clients: {{count: 4}}
 database: {{driver: postgres, user: postgres, password: "{password}", cluster: {{hosts: ["127.0.0.1:{port}"]}}}}
-check: {{levels: [{level}]}}
+check: {{levels: [{level}], minimum: {{answering: 0%}}}}
 report: [json]
 """
 SOURCE = """
@@ -35,7 +35,7 @@ database:
     - >-
       PGPASSWORD={password} psql -h $RIG_NODE_HOST -p {{port}} -U postgres -Atc
       "SELECT data FROM pg_logical_slot_get_changes('audit', NULL, NULL)" | python3 versions.py {{run}} {spoil}
-check: {{levels: [{level}]}}
+check: {{levels: [{level}], minimum: {{answering: 0%}}}}
 report: [json]
 """
 # The changes of a slot of test_decoding as lines of database.versions-source; arguments: the run's name, and what to leave out.
@@ -100,7 +100,7 @@ class Guest(PostgresTest):
         self.server.sql("ALTER SYSTEM SET max_prepared_transactions = 50")
         self.server.run("pg_ctl", "-D", self.server.data, "-l", self.server.folder / "log", "-w", "-m", "fast", "restart")
         process = self.start("run", plan, *settings, "-o", "out")
-        self.wait_for_record(process, "out", 2000)
+        self.wait_for_record(process, "out", 8000)
         count, deadline = 0, time.monotonic() + 200
         while count < 5 and time.monotonic() < deadline:
             count += int(self.server.sql(ended))
@@ -124,9 +124,7 @@ class Guest(PostgresTest):
         def run(out, *settings, function="cluster_logical_timestamp()", status=0):
             asked = [f"database.begin-ts=SELECT {function}", f"database.commit-ts=SELECT {function}",
                      "database.pipeline=false", "database.isolation=read-committed", "check.levels=[read-committed]", *settings]
-            self.status(status, self.rig("run", self.guest_plan(transactions=1500), "-o", out,
-                                         *(a for setting in asked for a in ("--set", setting))))
-            return self.results(out)
+            return self.run_until(bool, status, self.guest_plan(transactions=1500), *(a for setting in asked for a in ("--set", setting)), run=out)[1]
 
         alone = run("alone", "clients.count=1")
         self.assertEqual(alone["anomalies"], {})
@@ -186,7 +184,7 @@ class Guest(PostgresTest):
         """Starts a run and kills it; returns the schema that remains."""
         before = set(self.server.sql(SCHEMAS).split())
         process = self.start("run", self.guest_plan(transactions=4_000_000_000), "-o", run)
-        self.wait_for_record(process, run, 5000)
+        self.wait_for_record(process, run, 8000)
         process.kill()
         self.finish(process)
         left, = set(self.server.sql(SCHEMAS).split()) - before
@@ -222,7 +220,7 @@ class Guest(PostgresTest):
     def test_a_run_elsewhere_is_not_told(self):
         left = self.kill_one("first")
         sim = self.plan("name: sim\nworkload: {transactions: 500}\nclients: {count: 2}\ndatabase: {driver: sim}\n"
-                        "check: {levels: [read-committed]}\n", "sim.yaml")
+                        "check: {levels: [read-committed], minimum: {answering: 0%}}\n", "sim.yaml")
         own = ["--set", "database.cluster.hosts=[]", "--set", "database.password="]
         for arguments in ([sim], [self.guest_plan(), *own]):
             self.assertNotIn(left, self.rig("run", *arguments, "-o", "elsewhere").err)
@@ -262,7 +260,7 @@ class Guest(PostgresTest):
         self.server.sql("CREATE SCHEMA mine; CREATE TABLE mine.rig_list_0 AS SELECT 1 AS k")
         process = self.start("run", self.guest_plan(transactions=4_000_000_000), "-o", "first", "--set", "database.schema=mine",
                              "--set", "database.tables=3")
-        self.wait_for_record(process, "first", 5000)
+        self.wait_for_record(process, "first", 8000)
         process.kill()
         self.finish(process)
         tables = "SELECT string_agg(relname, ' ') FROM pg_class WHERE relkind = 'r' AND relnamespace = 'mine'::regnamespace"

@@ -76,7 +76,7 @@ class Library(RigTest):
     def test_an_interruption(self):
         (self.folder / "plan.yaml").write_text(PLAN.replace("3000", "1000000000").replace("snapshot-isolation", "serializable"))
         process = self.start("reproduce", self.entry(ENTRY), "-o", "out")
-        self.wait_for_record(process, "out/1", 1000)
+        self.wait_for_record(process, "out/1", 20000)
         process.send_signal(signal.SIGINT)
         done = self.status(2, self.finish(process))
         self.assertRegex(done.out, r"skew: not reproduced in [0-9.]+ s \(interrupted\)\n$")

@@ -97,7 +97,7 @@ class Matrix(RigTest):
     def test_an_interruption(self):
         self.plan(PLAN.replace("transactions: 2000", "transactions: 3000000"))
         process = self.start("matrix", self.plan(MATRIX, "matrix.yaml"), "-o", "out")
-        self.wait_for_record(process, "out/cells/plan_snapshots_seed-1/run", 1000)
+        self.wait_for_record(process, "out/cells/plan_snapshots_seed-1/run", 20000)
         os.kill(process.pid, signal.SIGINT)
         done = self.finish(process)
         # The anomalies found before the signal stand (1); without any, the matrix is undecided (2).
@@ -111,7 +111,7 @@ class Matrix(RigTest):
     def test_a_killed_matrix_leaves_nothing_and_continues(self):
         self.plan(PLAN.replace("transactions: 2000", "transactions: 3000000"))
         process = self.start("matrix", self.plan(MATRIX, "matrix.yaml"), "-o", "out")
-        self.wait_for_record(process, "out/cells/plan_snapshots_seed-1/run", 1000)
+        self.wait_for_record(process, "out/cells/plan_snapshots_seed-1/run", 20000)
         process.kill()
         self.finish(process)
         self.no_process_is_left()

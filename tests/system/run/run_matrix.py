@@ -24,7 +24,7 @@ seed: 4
 workload: {{type: {type}, transactions: {transactions}}}
 clients: {{count: {clients}}}
 database: {database}
-check: {{levels: [{level}], minimum: {{acknowledged: 20}}}}
+check: {{levels: [{level}], minimum: {{acknowledged: 20, answering: 0%}}}}
 report: [json, text]
 """
 STRICT = "strict-serializable"

@@ -97,7 +97,7 @@ class KilledRanks(RanksCommand):
         if shutil.which("etcd") is None:
             self.skipTest("etcd is not installed")
         process = self.start_ranks(3, "run", self.plan(ETCD), "-o", "out")
-        self.wait_for(process, "out", 1, 4000)
+        self.wait_for(process, "out", 1, 8000)
         self.kill(process, 0, 0)
         self.assertEqual(self.finish(process).status, 128 + signal.SIGKILL)
         self.ranks_end()

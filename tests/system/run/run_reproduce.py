@@ -117,8 +117,7 @@ class Simulated(RigTest):
 
 class Postgres(RigTest):
     def test_by_the_order_of_its_statements(self):
-        self.status(1, self.rig("run", CONFIGS / "pg-repeatable-read.yaml", "--set", "workload.transactions=4000", "--level",
-                                "serializable", "-o", "run"))
+        self.run_until(bool, 1, CONFIGS / "pg-repeatable-read.yaml", "--set", "workload.transactions=4000", "--level", "serializable", run="run")
         self.logs_are_bounded()
         second = self.results("run")["history"]["started"][:17].replace("T", " ")
         with open(self.folder / "run" / "pg-1.log", "a", encoding="utf-8") as log:

@@ -164,8 +164,7 @@ class Scenarios(ScenarioTest):
 
     @patiently
     def test_from_a_history_to_a_reproduction(self):
-        self.status(1, self.rig("run", CONFIGS / "pg-repeatable-read.yaml", "--set", "workload.transactions=4000", "--level",
-                                "serializable", "-o", "out"))
+        self.run_until(bool, 1, CONFIGS / "pg-repeatable-read.yaml", "--set", "workload.transactions=4000", "--level", "serializable")
         self.status(0, self.rig("shrink", "out", "--scenario", "skew.yaml"))
         self.assertLess(len((self.folder / "skew.yaml").read_text().splitlines()), 40)
         again = ["scenario", CONFIGS / "pg-repeatable-read.yaml", "skew.yaml", "--repeat", "3"]

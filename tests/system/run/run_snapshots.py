@@ -11,7 +11,7 @@ name: snapshots
 workload: {{type: {type}, transactions: {count}, final-reads: all, keys: {{active: 6}}, {workload}}}
 clients: {{count: 8}}
 database: {{driver: postgres, isolation: {isolation}, certificate: full, {database}}}
-check: {{levels: [read-committed]}}
+check: {{levels: [read-committed], minimum: {{answering: 0%}}}}
 report: [json]
 """
 

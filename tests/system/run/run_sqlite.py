@@ -110,7 +110,7 @@ name: program
 workload: {type: rw-register, shape: smallbank, program: true, transactions: 1500}
 clients: {count: 6}
 database: {driver: sqlite, begin: immediate, synchronous: off}
-check: {levels: [serializable]}
+check: {levels: [serializable], minimum: {answering: 0%}}
 report: [json]
 """)
         self.status(0, self.rig("run", plan, "-o", "out"))

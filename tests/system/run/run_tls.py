@@ -32,7 +32,7 @@ database:
   connect-timeout: 5s
   tls: {tls}
   cluster: {{hosts: ["{host}:{port}"]}}
-check: {{levels: [read-committed], minimum: {{acknowledged: 10}}}}
+check: {{levels: [read-committed], minimum: {{acknowledged: 10, answering: 0%}}}}
 report: [json]
 """
 

@@ -20,18 +20,16 @@ seed: 6
 workload: {{type: {type}, transactions: {transactions}}}
 clients: {{count: 8}}
 database: {database}
-check: {{levels: [{level}], minimum: {{acknowledged: 50}}}}
+check: {{levels: [{level}], minimum: {{acknowledged: 50, answering: 0%}}}}
 report: [json, text]
 """
 
 
 class TypesTest(PostgresTest):
     def run_type(self, type, database, level, *settings, status=0, transactions=3000, out="out"):
-        shutil.rmtree(self.folder / out, ignore_errors=True)
-        plan = self.plan(PLAN.format(type=type, transactions=transactions, database=database, level=level))
+        plan = PLAN.format(type=type, transactions=transactions, database=database, level=level)
         arguments = [text for setting in settings for text in ("--set", setting)]
-        self.status(status, self.rig("run", plan, "-o", out, *arguments))
-        return self.results(out)
+        return self.run_until(bool, status, plan, *arguments, run=out)[1]
 
     def has_no_anomaly(self, results):
         """None except PostgreSQL's finding."""
