@@ -47,6 +47,7 @@
 #define RIG_RUN_SCENARIO               "scenario.yaml"
 #define RIG_RUN_SCRIPT_PSQL            "reproduce-psql.sh"
 #define RIG_RUN_SCRIPT_MYSQL           "reproduce-mysql.sh"
+#define RIG_RUN_SCRIPT_SHELL           "reproduce-shell.sh"
 #define RIG_RUN_SCRIPT_HTTP            "reproduce-http.sh"
 #define RIG_RUN_SCRIPT_ISOLATIONTESTER "reproduce.spec"
 #define RIG_RUN_REPRODUCTION           "reproduction.json"

@@ -94,6 +94,7 @@ static const struct {
     {RIG_RUN_SCENARIO, "the part as sessions and statements, for `rig scenario`", false, false},
     {RIG_RUN_SCRIPT_PSQL, "the scenario for psql, without rig", false, true},
     {RIG_RUN_SCRIPT_MYSQL, "the scenario for the client of MySQL and MariaDB, without rig", false, true},
+    {RIG_RUN_SCRIPT_SHELL, "the scenario for the shell that the dialect names, without rig", false, true},
     {RIG_RUN_SCRIPT_HTTP, "the part as requests for curl, without rig", false, true},
     {RIG_RUN_SCRIPT_ISOLATIONTESTER, "the scenario for PostgreSQL's isolationtester", false, false},
     {"logs.txt", "lines of the servers' logs around each witness of the anomaly", false, false},

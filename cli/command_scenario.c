@@ -31,9 +31,11 @@ static const struct rig_argument scenario_arguments[] = {
          "texts, where the database has to agree"},
     {.name = "repeat", .value = "N", .help = "play each scenario N times, and count; 1 when not given"},
     {.name = "export",
-     .value = "psql|mysql|isolationtester",
+     .value = "psql|mysql|isolationtester|shell",
      .choices = rig_script_form_names,
-     .help = "do not play: print a script that plays the scenario without rig, at the isolation of the plan"},
+     .help = "do not play: print a script that plays the scenario without rig, at the isolation of the plan; shell: "
+             "for the "
+             "shell that the plan's dialect names"},
     {.name = "steps", .help = "also with several databases: each step and its answer"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
@@ -408,13 +410,19 @@ static int export(struct job *job, const char *form)
     rig_buf_init(&isolation, 0);
     rig_buf_init(&text, 0);
     rig_cli_stage_isolation(plan, &isolation);
-    for (uint32_t i = 0; i < job->scenario_count; i++)
-        rig_scenario_write_script(job->scenarios[i], (enum rig_script_form)number, rig_buf_text(&isolation), &text);
-    (void)fputs(rig_buf_text(&text), stdout);
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < job->scenario_count; i++) {
+        if (number == RIG_SCRIPT_SHELL)
+            rc = rig_scenario_write_shell(job->scenarios[i], plan->driver, plan->driver_options, &text, &err);
+        else
+            rig_scenario_write_script(job->scenarios[i], (enum rig_script_form)number, rig_buf_text(&isolation), &text);
+    }
+    if (rc == RIG_OK)
+        (void)fputs(rig_buf_text(&text), stdout);
     rig_buf_done(&text);
     rig_buf_done(&isolation);
     rig_plan_free(plan);
-    return RIG_EXIT_OK;
+    return rc == RIG_OK ? RIG_EXIT_OK : rig_cli_fail(&err);
 }
 
 static int play(struct job *job)

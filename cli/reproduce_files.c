@@ -260,6 +260,12 @@ static enum rig_rc save_scripts(const struct rig_cli_reproduce_files *files, str
         rig_scenario_write_script(files->scenario, scripts[i].form, rig_buf_text(&isolation), &text);
         rc = rig_cli_reproduce_save(files->folder, scripts[i].name, scripts[i].is_script, &text, err);
     }
+    /* A driver or a dialect without a shell has none. */
+    struct rig_err none = {0};
+    rig_buf_clear(&text);
+    if (rc == RIG_OK && rig_scenario_write_shell(files->scenario, files->plan->driver, files->plan->driver_options,
+                                                 &text, &none) == RIG_OK)
+        rc = rig_cli_reproduce_save(files->folder, RIG_RUN_SCRIPT_SHELL, true, &text, err);
     rig_buf_done(&text);
     rig_buf_done(&isolation);
     return rc;

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "history/model/transaction.h"
 
@@ -125,6 +126,18 @@ struct rig_row_program {
 /* The code of a transaction that its program rolled back. */
 #define RIG_ROWS_ROLLED_BACK "program-rollback"
 
+/* The words of a database's own shell, for scripts that need no rig. The driver adds to the caller's buffers. */
+struct rig_row_shell {
+    struct rig_buf run;    /* a command of bash that reads statements, a line each, and prints their rows at once */
+    struct rig_buf server; /* the variables that name the server, for a person */
+    struct rig_buf setup;  /* lines at the start of each of its processes */
+    struct rig_buf begin;  /* lines that begin a transaction at the plan's level; empty: the first statement does */
+    struct rig_buf commit, rollback; /* without a semicolon */
+    struct rig_buf mark;             /* a line that prints "step {n}" */
+    struct rig_buf create;           /* the tables, a semicolon after each */
+    struct rig_buf *statements;      /* those of the schema, with a ? for each value, and without a semicolon */
+};
+
 /* Optional group of a driver that runs programs. The run's schema is rig_run_env.rows; `setup` creates its tables,
  * empty, in place of those of the workload. */
 struct rig_row_ops {
@@ -143,6 +156,9 @@ struct rig_row_ops {
      */
     enum rig_rc (*query)(void *run, const char *sql,
                          void (*tell)(void *context, const char *const *values, uint32_t count), void *context,
+                         struct rig_err *err);
+    /* Optional: no I/O except reading files that the options name. RIG_E_PLAN: there is no such shell, with the remedy. */
+    enum rig_rc (*shell)(const void *options, const struct rig_row_schema *rows, struct rig_row_shell *shell,
                          struct rig_err *err);
 };
 

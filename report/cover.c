@@ -124,6 +124,10 @@ static void add_repeat(const struct rig_cover *cover, struct rig_buf *out)
                          "server\n");
     if (has_file(cover, "reproduce-mysql.sh"))
         rig_buf_add_text(&lines, "./reproduce-mysql.sh                          # without rig\n");
+    if (has_file(cover, "reproduce-shell.sh"))
+        rig_buf_add_text(
+            &lines,
+            "./reproduce-shell.sh                          # without rig; its head names the server's variables\n");
     if (has_file(cover, "reproduce-http.sh"))
         rig_buf_add_text(&lines, "./reproduce-http.sh URL                       # without rig; needs curl and jq\n");
     rig_buf_printf(&lines, "rig run plan.yaml --seed %" PRIu64 "     # the load that found it; timing differs\n",

@@ -449,12 +449,36 @@ static enum rig_rc read_names(const struct reader *reader, const struct rig_yaml
     return rc;
 }
 
+static enum rig_rc read_shell(const struct reader *reader, const struct rig_yaml_node *root, struct rig_err *err)
+{
+    static const char *const keys[] = {"run", "server", "setup", "begin", "mark", NULL};
+    struct rig_sql_dialect_shell *shell = &reader->dialect->shell;
+    const struct rig_yaml_node *node = member(root, "shell");
+    if (node == NULL)
+        return RIG_OK;
+    enum rig_rc rc = rig_yaml_check_keys(&reader->tree, node, keys, err);
+    if (rc == RIG_OK)
+        rc = rig_yaml_need_text(&reader->tree, node, "run", &shell->run, err);
+    if (rc == RIG_OK)
+        rc = rig_yaml_need_text(&reader->tree, node, "mark", &shell->mark, err);
+    if (rc == RIG_OK)
+        rc = read_text(reader, node, "server", "", &shell->server, err);
+    if (rc == RIG_OK)
+        rc = read_text(reader, node, "setup", "", &shell->setup, err);
+    if (rc == RIG_OK)
+        rc = read_text(reader, node, "begin", NULL, &shell->begin, err);
+    if (rc == RIG_OK && strstr(shell->mark, "{n}") == NULL)
+        rc = rig_yaml_refuse(&reader->tree, &member(node, "mark")->place, err,
+                             "`mark` prints a step's number: it has to contain {n}");
+    return rc;
+}
+
 static enum rig_rc read_root(const struct reader *reader, struct rig_err *err)
 {
-    static const char *const keys[] = {"quote",         "sql",        "name",    "product",      "summary",
-                                       "values",        "types",      "lock",    "limit",        "longest-name",
-                                       "multiple-rows", "version",    "session", "transactions", "isolation",
-                                       "savepoint",     "statements", "lacks",   "errors",       NULL};
+    static const char *const keys[] = {
+        "quote",     "sql",       "name",         "product",       "summary", "values",  "types",
+        "lock",      "limit",     "longest-name", "multiple-rows", "version", "session", "transactions",
+        "isolation", "savepoint", "statements",   "lacks",         "errors",  "shell",   NULL};
     const struct rig_yaml_node *root = reader->tree.root;
     int64_t form = 0;
     enum rig_rc rc = rig_yaml_check_keys(&reader->tree, root, keys, err);
@@ -476,6 +500,8 @@ static enum rig_rc read_root(const struct reader *reader, struct rig_err *err)
         rc = read_statements(reader, root, err);
     if (rc == RIG_OK)
         rc = read_lacks(reader, root, err);
+    if (rc == RIG_OK)
+        rc = read_shell(reader, root, err);
     return rc == RIG_OK ? read_errors(reader, root, err) : rc;
 }
 

@@ -104,6 +104,10 @@ struct rig_sql_dialect_file {
     const char *version_query;   /* NULL: the program tells it */
     const char *session_setup;   /* statement at the start of each session; NULL: none */
     const char *savepoint, *return_to;
+    struct rig_sql_dialect_shell {
+        const char *run; /* NULL: the dialect names no shell */
+        const char *server, *setup, *begin, *mark;
+    } shell; /* texts of struct rig_row_shell, lines separated by "; "; `begin` has `{level}`; NULL: as transactions begin */
     struct rig_sql_dialect_level levels[RIG_SQL_LEVELS_MOST];
     uint32_t level_count, default_level;
     const char *statements[RIG_SQL_DIALECT_STATEMENT_COUNT];

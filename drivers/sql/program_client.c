@@ -385,6 +385,25 @@ void rig_sql_program_describe(void *object, char *text, size_t size)
     (void)snprintf(text, size, "%s", version[0] != '\0' ? version : run->dialect->product);
 }
 
+enum rig_rc rig_sql_program_shell(const void *object, const struct rig_row_schema *rows, struct rig_row_shell *shell,
+                                  struct rig_err *err)
+{
+    const struct rig_sql_program_options *options = object;
+    const struct rig_sql_dialect_level *level = NULL;
+    struct rig_sql_dialect_file *dialect = NULL;
+    enum rig_rc rc = rig_sql_dialect_load(options->dialect, &dialect, err);
+    if (rc != RIG_OK)
+        return rc;
+    rc = rig_sql_dialect_find_level(dialect, options->isolation, &level, err);
+    if (rc == RIG_OK && dialect->shell.run == NULL)
+        rc =
+            rig_fail(err, RIG_E_PLAN, "the dialect %s names no shell of the database: give its `shell`", dialect->name);
+    if (rc == RIG_OK)
+        rig_sql_program_schema_shell(dialect, level, rows, shell);
+    rig_sql_dialect_free(dialect);
+    return rc;
+}
+
 /* ---- nodes that rig starts by a command (drivers/local/command_cluster.h) ---- */
 
 const struct rig_command_options *rig_command_options_of(const void *options)

@@ -82,6 +82,9 @@ enum rig_rc rig_sql_program_check(const void *object, enum rig_workload workload
 enum rig_rc rig_sql_program_init(struct rig_sql_program_run *run, const struct rig_run_env *env,
                                  const struct rig_text_list *command, const char *name, struct rig_err *err);
 void rig_sql_program_done(void *object);
+/* Hook of rig_row_ops; the words are the dialect's `shell`. */
+enum rig_rc rig_sql_program_shell(const void *object, const struct rig_row_schema *rows, struct rig_row_shell *shell,
+                                  struct rig_err *err);
 void rig_sql_program_describe(void *object, char *text, size_t size);
 
 #endif

@@ -293,3 +293,50 @@ void rig_sql_program_schema_drop(const struct rig_sql_program_schema *schema, st
         rig_buf_printf(sql, "DROP TABLE %s; ", name);
     }
 }
+
+/* ---- scripts without rig ---- */
+
+/* Lines from a text in which "; " separates them. */
+static void add_lines(const char *text, struct rig_buf *out)
+{
+    if (text[0] == '\0')
+        return;
+    for (const char *at = text; *at != '\0'; at++) {
+        rig_buf_add_char(out, *at);
+        if (at[0] == ';' && at[1] == ' ') {
+            rig_buf_add_char(out, '\n');
+            at++;
+        }
+    }
+    rig_buf_add_text(out, ";\n");
+}
+
+void rig_sql_program_schema_shell(const struct rig_sql_dialect_file *dialect, const struct rig_sql_dialect_level *level,
+                                  const struct rig_row_schema *rows, struct rig_row_shell *shell)
+{
+    const struct rig_run_env env = {.rows = rows};
+    const struct rig_sql_program_schema schema = {.dialect = dialect, .env = &env};
+    const struct rig_sql_dialect words = rig_sql_program_schema_dialect(&schema);
+    struct rig_buf begin;
+    rig_buf_init(&begin, 0);
+    if (dialect->shell.begin == NULL && dialect->level_statement != NULL) {
+        rig_sql_dialect_add_level(dialect->level_statement, level, &begin);
+        rig_buf_add_text(&begin, "; ");
+    }
+    if (dialect->shell.begin != NULL)
+        rig_sql_dialect_add_level(dialect->shell.begin, level, &begin);
+    else if (dialect->begin != NULL)
+        rig_sql_dialect_add_level(dialect->begin, level, &begin);
+    add_lines(rig_buf_text(&begin), &shell->begin);
+    rig_buf_done(&begin);
+    add_lines(dialect->shell.setup, &shell->setup);
+    rig_buf_add_text(&shell->run, dialect->shell.run);
+    rig_buf_add_text(&shell->server, dialect->shell.server);
+    rig_buf_add_text(&shell->mark, dialect->shell.mark);
+    rig_buf_add_text(&shell->commit, dialect->by_text ? dialect->commit : "COMMIT WORK");
+    rig_buf_add_text(&shell->rollback, dialect->by_text ? dialect->rollback : "ROLLBACK WORK");
+    for (uint32_t i = 0; i < rows->table_count; i++)
+        rig_sql_create_table(&words, &rows->tables[i], &shell->create);
+    for (uint32_t i = 0; i < rows->statement_count; i++)
+        rig_sql_statement(&words, rows, &rows->statements[i], &shell->statements[i]);
+}

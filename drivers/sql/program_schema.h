@@ -72,5 +72,8 @@ struct rig_sql_dialect rig_sql_program_schema_dialect(const struct rig_sql_progr
  * removal. */
 void rig_sql_program_schema_create(const struct rig_sql_program_schema *schema, struct rig_buf *sql);
 void rig_sql_program_schema_drop(const struct rig_sql_program_schema *schema, struct rig_buf *sql);
+/* The words of the dialect's shell, which it has, for transactions at a level. */
+void rig_sql_program_schema_shell(const struct rig_sql_dialect_file *dialect, const struct rig_sql_dialect_level *level,
+                                  const struct rig_row_schema *rows, struct rig_row_shell *shell);
 
 #endif

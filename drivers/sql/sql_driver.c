@@ -37,8 +37,10 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     return rig_sql_program_init(object, env, &options->command, NULL, err);
 }
 
-static const struct rig_row_ops row_ops = {
-    .load = rig_sql_run_load, .run_program = rig_sql_session_run_program, .query = rig_sql_run_query};
+static const struct rig_row_ops row_ops = {.load = rig_sql_run_load,
+                                           .run_program = rig_sql_session_run_program,
+                                           .query = rig_sql_run_query,
+                                           .shell = rig_sql_program_shell};
 
 static const struct rig_text_ops text_ops = {.space = rig_sql_text_space, .execute = rig_sql_text_execute};
 

@@ -1,9 +1,13 @@
 #include "run/scenario/script.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
-const char *const rig_script_form_names[RIG_SCRIPT_FORM_COUNT + 1] = {
-    [RIG_SCRIPT_PSQL] = "psql", [RIG_SCRIPT_MYSQL] = "mysql", [RIG_SCRIPT_ISOLATIONTESTER] = "isolationtester"};
+const char *const rig_script_form_names[RIG_SCRIPT_FORM_COUNT + 1] = {[RIG_SCRIPT_PSQL] = "psql",
+                                                                      [RIG_SCRIPT_MYSQL] = "mysql",
+                                                                      [RIG_SCRIPT_ISOLATIONTESTER] = "isolationtester",
+                                                                      [RIG_SCRIPT_SHELL] = "shell"};
 
 static void add_create(const struct rig_scenario *scenario, struct rig_buf *out)
 {
@@ -118,15 +122,15 @@ static const struct client clients[] = {
 
 /* Sends a statement to a session, and shows what it answers. */
 static const char step_function[] =
-    "# Sends a statement, and waits until it has run; after 250 ms it waits for another session.\n"
+    "# Sends a statement, and waits until it has run; after PATIENCE_MS (250) it waits for another session.\n"
     "step() {\n"
     "    local shown=$(wc -l < \"$folder/$1\")\n"
     "    echo \"$2  $1  $3\"\n"
     "    echo \"$3;\" >&\"${to[$1]}\"\n"
     "    mark \"$2\" >&\"${to[$1]}\"\n"
-    "    for i in {1..25}; do\n"
-    "        if grep -qx \"step $2\" \"$folder/$1\"; then\n"
-    "            tail -n \"+$((shown + 1))\" \"$folder/$1\" | grep -vx 'step [0-9]*' | sed 's/^/        /'\n"
+    "    for ((i = 0; i < ${PATIENCE_MS:-250}; i += 10)); do\n"
+    "        if grep -q \"^step $2 *\\$\" \"$folder/$1\"; then\n"
+    "            tail -n \"+$((shown + 1))\" \"$folder/$1\" | sed '/^step [0-9]* *$/d; /^ *$/d; s/^/        /'\n"
     "            return\n"
     "        fi\n"
     "        sleep 0.01\n"
@@ -175,7 +179,8 @@ static void add_opening(const struct rig_scenario *scenario, const struct client
                    client->lenient);
 }
 
-static void add_closing(const struct rig_scenario *scenario, struct rig_buf *out)
+/* `drop`: statements that remove the table. */
+static void add_closing(const struct rig_scenario *scenario, const char *drop, struct rig_buf *out)
 {
     rig_buf_add_text(out, "for fd in \"${to[@]}\"; do\n"
                           "    exec {fd}>&-\n"
@@ -187,8 +192,8 @@ static void add_closing(const struct rig_scenario *scenario, struct rig_buf *out
                    "    sed \"s/^/    $session: /\" \"$folder/$session\"\n"
                    "done\n"
                    "rm -r \"$folder\"\n"
-                   "echo 'DROP TABLE %s;' | client\n",
-                   scenario->table.name);
+                   "echo '%s' | client\n",
+                   drop);
 }
 
 static void add_shell(const struct rig_scenario *scenario, const struct client *client, const char *isolation,
@@ -203,7 +208,9 @@ static void add_shell(const struct rig_scenario *scenario, const struct client *
             rig_buf_printf(out, "%s%s%s", client->begin, isolation, client->begun);
         rig_buf_printf(out, "%s'\n", step->text);
     }
-    add_closing(scenario, out);
+    char drop[128];
+    (void)snprintf(drop, sizeof drop, "DROP TABLE %s;", scenario->table.name);
+    add_closing(scenario, drop, out);
 }
 
 void rig_scenario_write_script(const struct rig_scenario *scenario, enum rig_script_form form, const char *isolation,
@@ -213,4 +220,152 @@ void rig_scenario_write_script(const struct rig_scenario *scenario, enum rig_scr
         add_specification(scenario, isolation, out);
     else
         add_shell(scenario, &clients[form], isolation, out);
+}
+
+/* ---- the shell that a driver names ---- */
+
+/* Within single quotes of bash. */
+static void add_quoted(const char *text, struct rig_buf *out)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            rig_buf_add_text(out, "'\\''");
+        else
+            rig_buf_add_char(out, *text);
+    }
+}
+
+/* The statement with its values in the place of the question marks, within single quotes of bash. */
+static void add_values(const char *text, const int64_t *values, struct rig_buf *out)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '?')
+            rig_buf_printf(out, "%" PRId64, *values++);
+        else
+            add_quoted((char[]){*text, '\0'}, out);
+    }
+}
+
+static void add_mark(const struct rig_row_shell *shell, struct rig_buf *out)
+{
+    const char *const mark = rig_buf_text(&shell->mark), *const number = strstr(mark, "{n}");
+    struct rig_buf before;
+    rig_buf_init(&before, 0);
+    rig_buf_add(&before, mark, number == NULL ? strlen(mark) : (size_t)(number - mark));
+    rig_buf_add_text(out, "mark() { echo '");
+    add_quoted(rig_buf_text(&before), out);
+    rig_buf_add_text(out, "'\"$1\"'");
+    add_quoted(number == NULL ? "" : number + strlen("{n}"), out);
+    rig_buf_add_text(out, "'; }\n");
+    rig_buf_done(&before);
+}
+
+/* Shells differ in what they print of an error, and in their status: a table that exists is told by a line without letters, the number
+ * of its rows. */
+static void refuse_table(const struct rig_scenario *scenario, const struct rig_row_shell *shell, struct rig_buf *out)
+{
+    rig_buf_add_text(out, "if echo '");
+    add_quoted(rig_buf_text(&shell->setup), out);
+    rig_buf_printf(out,
+                   "SELECT COUNT(*) FROM %s;' | client 2>&1 | grep -q '^[^a-zA-Z]*[0-9][^a-zA-Z]*$'; then\n"
+                   "    echo 'the table %s exists: nothing was done' >&2\n"
+                   "    exit 3\n"
+                   "fi\n",
+                   scenario->table.name, scenario->table.name);
+}
+
+/* The table with its rows, and a process of the shell for each session, which has answered. */
+static void open_shells(const struct rig_scenario *scenario, const struct rig_row_shell *shell, struct rig_buf *out)
+{
+    const uint32_t columns = scenario->table.column_count;
+    const struct rig_buf *insert = &shell->statements[scenario->statement_count];
+    rig_buf_add_text(out, "#!/bin/bash\n");
+    add_expected(scenario, "#", out);
+    rig_buf_printf(out, "# The server: %s. The table %s must not exist; it is removed at the end.\nset -u\n",
+                   rig_buf_text(&shell->server), scenario->table.name);
+    rig_buf_printf(out, "client() { %s; }\n", rig_buf_text(&shell->run));
+    add_mark(shell, out);
+    refuse_table(scenario, shell, out);
+    rig_buf_add_text(out, "folder=$(mktemp -d)\ndeclare -A to\necho '");
+    add_quoted(rig_buf_text(&shell->setup), out);
+    add_quoted(rig_buf_text(&shell->create), out);
+    rig_buf_printf(out, "\n%s;\n", rig_buf_text(&shell->commit));
+    for (uint32_t row = 0; row < scenario->rows.count; row++) {
+        add_values(rig_buf_text(insert), &scenario->rows.cells[(size_t)row * columns], out);
+        rig_buf_add_text(out, ";\n");
+    }
+    rig_buf_printf(out, "%s;' | client\n", rig_buf_text(&shell->commit));
+    add_sessions(scenario, out);
+    rig_buf_add_text(out, "    mkfifo \"$folder/$session.in\"\n"
+                          "    : > \"$folder/$session\"\n"
+                          "    client < \"$folder/$session.in\" >> \"$folder/$session\" 2>&1 &\n"
+                          "    exec {fd}> \"$folder/$session.in\"\n"
+                          "    to[$session]=$fd\n"
+                          "    echo '");
+    add_quoted(rig_buf_text(&shell->setup), out);
+    rig_buf_add_text(out, "' >&\"$fd\"\n"
+                          "    mark 0 >&\"$fd\"\n"
+                          "done\n");
+    add_sessions(scenario, out);
+    rig_buf_add_text(out, "    for i in {1..600}; do\n"
+                          "        grep -q '^step 0 *$' \"$folder/$session\" && continue 2\n"
+                          "        sleep 0.1\n"
+                          "    done\n"
+                          "    echo \"the shell of $session does not answer:\" >&2\n"
+                          "    cat \"$folder/$session\" >&2\n"
+                          "    exit 3\n"
+                          "done\n");
+}
+
+static void add_steps(const struct rig_scenario *scenario, const struct rig_row_shell *shell, struct rig_buf *out)
+{
+    for (uint32_t i = 0; i < scenario->step_count; i++) {
+        const struct rig_scenario_step *step = &scenario->steps[i];
+        rig_buf_printf(out, "step %s %u '", scenario->sessions[step->session], (unsigned)i + 1);
+        if (is_first(scenario, i))
+            add_quoted(rig_buf_text(&shell->begin), out);
+        if (step->act == RIG_SCENARIO_STATEMENT)
+            add_values(rig_buf_text(&shell->statements[step->statement]), step->values, out);
+        else
+            add_quoted(rig_buf_text(step->act == RIG_SCENARIO_ROLLBACK ? &shell->rollback : &shell->commit), out);
+        rig_buf_add_text(out, "'\n");
+    }
+}
+
+enum rig_rc rig_scenario_write_shell(const struct rig_scenario *scenario, const struct rig_driver *driver,
+                                     const void *options, struct rig_buf *out, struct rig_err *err)
+{
+    struct rig_row_statement statements[RIG_SCENARIO_STEPS_MOST + 1];
+    struct rig_buf texts[RIG_SCENARIO_STEPS_MOST + 1];
+    const uint32_t count = scenario->statement_count + 1;
+    const struct rig_row_schema rows = {
+        .tables = &scenario->table, .table_count = 1, .statements = statements, .statement_count = count};
+    struct rig_row_shell shell = {.statements = texts};
+    struct rig_buf *const words[] = {&shell.run,    &shell.server,   &shell.setup, &shell.begin,
+                                     &shell.commit, &shell.rollback, &shell.mark,  &shell.create};
+    if (driver->rows == NULL || driver->rows->shell == NULL)
+        return rig_fail(err, RIG_E_PLAN, "driver %s knows no shell of the database", driver->name);
+    memcpy(statements, scenario->statements, scenario->statement_count * sizeof statements[0]);
+    statements[scenario->statement_count] = (struct rig_row_statement){.act = RIG_ROW_INSERT};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        rig_buf_init(words[i], 0);
+    for (uint32_t i = 0; i < count; i++)
+        rig_buf_init(&texts[i], 0);
+    const enum rig_rc rc = driver->rows->shell(options, &rows, &shell, err);
+    if (rc == RIG_OK) {
+        struct rig_buf drop;
+        rig_buf_init(&drop, 0);
+        open_shells(scenario, &shell, out);
+        rig_buf_add_text(out, step_function);
+        add_steps(scenario, &shell, out);
+        add_quoted(rig_buf_text(&shell.setup), &drop);
+        rig_buf_printf(&drop, "DROP TABLE %s;\n%s;", scenario->table.name, rig_buf_text(&shell.commit));
+        add_closing(scenario, rig_buf_text(&drop), out);
+        rig_buf_done(&drop);
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        rig_buf_done(words[i]);
+    for (uint32_t i = 0; i < count; i++)
+        rig_buf_done(&texts[i]);
+    return rc;
 }

@@ -2,8 +2,10 @@
 """rig with databases that only a program of share/rig/shims or an ODBC driver reaches, one short load of each kind."""
 
 import json
+import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
@@ -14,6 +16,8 @@ import sql_program
 import virtuoso_server
 from run_odbc_client import CLIENT, driver_file
 from run_shims import SHIMS, perl_has
+
+SCENARIO = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs" / "scenarios" / "g-single.yaml"
 
 
 class Loads(rig_command.RigTest):
@@ -62,6 +66,50 @@ class Loads(rig_command.RigTest):
         for kind in ("list-append", "cas-register"):
             with self.subTest(type=kind):
                 self.load(kind, {**database, "isolation": "serializable"}, "read-uncommitted")
+
+    def play_shell(self, name, database, variables):
+        """Runs the script that plays read skew in the database's own shell, and returns the answers of its session T1."""
+        plan = self.plan(json.dumps({"name": name, "workload": {"type": "list-append", "transactions": 10}, "database": database}), f"{name}.yaml")
+        script = self.folder / f"{name}.sh"
+        script.write_text(self.status(0, self.rig("scenario", plan, SCENARIO, "--export", "shell")).out)
+        done = subprocess.run(["bash", script], env=self.environment({"PATIENCE_MS": "30000", **variables}), capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        answers = done.stdout.partition("all answers, by session:")[2]
+        rows = [line.split()[1:] for line in answers.splitlines() if line.startswith("    T1:")]
+        return [row for row in rows if row and all(cell.isdigit() for cell in row)], done.stdout
+
+    def test_the_shell_of_firebird(self):
+        if not perl_has("DBI", "DBD::Firebird") or not firebird_files.is_installed():
+            self.skipTest("Firebird or DBD::Firebird is not installed (scripts/setup)")
+        files = firebird_files.Files(self.folder / "firebird")
+        database = {"driver": "sql", "dialect": "firebird", "command": ["perl", str(SHIMS / "dbi_shim.pl")], "connection": files.connection, "user": "SYSDBA"}
+        variables = {**files.variables, "DATABASE": str(self.folder / "firebird" / "my.fdb")}
+        for isolation, seen in (("read-committed", "18"), ("snapshot", "20")):
+            with self.subTest(isolation=isolation):
+                rows, out = self.play_shell(isolation, {**database, "isolation": isolation}, variables)
+                self.assertEqual(rows, [["1", "10"], ["2", seen]], out)
+        # A table of this name is not touched.
+        shell, environment = ["isql-fb", "-q", "-user", "SYSDBA", variables["DATABASE"]], self.environment(variables)
+        subprocess.run(shell, input="CREATE TABLE test (a int); INSERT INTO test VALUES (7); COMMIT;", text=True, env=environment, check=True, timeout=60)
+        refused = subprocess.run(["bash", self.folder / "snapshot.sh"], env=environment, capture_output=True, text=True, timeout=300)
+        self.assertEqual((refused.returncode, refused.stderr), (3, "the table test exists: nothing was done\n"))
+        kept = subprocess.run(shell, input="SELECT * FROM test;", text=True, env=environment, check=True, timeout=60, capture_output=True)
+        self.assertIn("7", kept.stdout.split())
+
+    def test_the_shell_of_virtuoso(self):
+        if driver_file("virtodbc_r.so") is None or not virtuoso_server.is_installed() or shutil.which("isql-vt") is None:
+            self.skipTest("Virtuoso, its driver or its shell is not installed (scripts/setup)")
+        server = virtuoso_server.Server(self.folder / "server")
+        self.addCleanup(server.stop)
+        database = {"driver": "odbc", "dialect": "virtuoso", "connection": "DSN=none", "isolation": "read-committed"}
+        rows, out = self.play_shell("virtuoso", database, {"VIRTUOSO": f"127.0.0.1:{server.port}"})
+        self.assertEqual(rows, [["1", "10"], ["2", "18"]], out)
+
+    def test_a_dialect_without_a_shell(self):
+        plan = self.plan(json.dumps({"name": "none", "workload": {"type": "list-append", "transactions": 10},
+                                     "database": {"driver": "odbc", "dialect": "generic", "connection": "DSN=none"}}))  # fmt: skip
+        done = self.status(64, self.rig("scenario", plan, SCENARIO, "--export", "shell"))
+        self.assertIn("the dialect generic names no shell of the database: give its `shell`", done.err)
 
     def test_mariadb(self):
         file = driver_file("libmaodbc.so")
