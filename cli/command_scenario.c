@@ -156,6 +156,7 @@ static bool make_columns(struct job *job)
     uint32_t sessions = 1;
     for (uint32_t i = 0; i < job->scenario_count; i++)
         sessions = job->scenarios[i]->session_count > sessions ? job->scenarios[i]->session_count : sessions;
+    sessions += RIG_SQL_SCENARIO_CLIENTS_MOST - RIG_SQL_SCENARIO_SESSIONS_MOST;
     if (rig_cli_texts_clients(&job->texts) > sessions)
         sessions = rig_cli_texts_clients(&job->texts);
     (void)snprintf(job->clients, sizeof job->clients, "clients.count=%u", (unsigned)sessions);
@@ -196,6 +197,7 @@ static enum rig_rc play_column(struct job *job, struct column *column, struct ri
                                   .scenario_count = job->scenario_count,
                                   .repeat = job->repeat,
                                   .patience_ms = (uint32_t)patience_ms,
+                                  .sends_texts = true,
                                   .interrupts = job->interrupts,
                                   .keep = keep_performance,
                                   .context = job};
@@ -396,6 +398,13 @@ static int export(struct job *job, const char *form)
         return RIG_EXIT_USAGE;
     }
     for (uint32_t i = 0; i < job->scenario_count; i++) {
+        if (job->scenarios[i]->needs_texts) {
+            rig_cli_complain(
+                "--export: the scenario %s has statements of any SQL, a `begin`, an `until`, a node or several "
+                "transactions in a session, which no script of rig's has",
+                job->scenarios[i]->name);
+            return RIG_EXIT_USAGE;
+        }
         if (job->scenarios[i]->holds_commits) {
             rig_cli_complain("the scenario %s holds a commit inside the server, which no script can",
                              job->scenarios[i]->name);

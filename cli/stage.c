@@ -9,6 +9,7 @@
 #include "base/folder.h"
 #include "base/option_parse.h"
 #include "nemesis/fault_setup.h"
+#include "run/scenario/scenario_told.h"
 
 /* A stage while the database is there. */
 struct show {
@@ -50,6 +51,14 @@ static void release_hold(void *context)
     set_hold(context, RIG_SHIM_HOLD_ATTENDED);
 }
 
+/* Whether the scenario is played as SQL: it has to, or the driver has a space of its own for that. */
+static bool is_text(const struct rig_cli_stage *stage, const struct rig_driver *driver,
+                    const struct rig_scenario *scenario)
+{
+    return stage->sends_texts && driver->texts != NULL && !scenario->holds_commits &&
+           (scenario->needs_texts || driver->texts->clear != NULL);
+}
+
 static enum rig_rc play_all(void *context, const struct rig_driver *driver, void *driver_run,
                             const struct rig_shims *shims, struct rig_err *err)
 {
@@ -61,6 +70,8 @@ static enum rig_rc play_all(void *context, const struct rig_driver *driver, void
     if (driver->describe != NULL)
         driver->describe(driver_run, stage->server, sizeof stage->server);
     for (uint32_t i = 0; i < stage->scenario_count * stage->repeat && rc == RIG_OK; i++) {
+        if (is_text(stage, driver, stage->scenarios[i / stage->repeat]))
+            continue;
         const struct rig_play_options options = {
             .table = i,
             .first_statement = show->joined.first_statement[i],
@@ -163,6 +174,90 @@ enum rig_rc rig_cli_stage_task(const struct rig_plan *plan, const struct rig_run
     return rc;
 }
 
+/* The statement that begins a transaction as the plan wants it. The driver's sessions have its level. */
+static void write_begin(const struct rig_plan *plan, struct rig_buf *out)
+{
+    const struct rig_option *snapshot = rig_option_find(plan->driver->options, "consistent-snapshot");
+    const struct rig_option *begin = rig_option_find(plan->driver->options, "begin");
+    if (snapshot != NULL)
+        rig_option_format(snapshot, plan->driver_options, out);
+    const bool takes_snapshot = out->size > 0 && strcmp(rig_buf_text(out), "true") == 0;
+    rig_buf_clear(out);
+    rig_buf_add_text(out, takes_snapshot ? "start transaction with consistent snapshot" : "begin");
+    if (begin != NULL && strcmp(plan->driver->name, "sqlite") == 0) {
+        rig_buf_add_char(out, ' ');
+        rig_option_format(begin, plan->driver_options, out);
+    }
+}
+
+/* Those that are played as SQL. */
+struct text_show {
+    struct rig_cli_stage *stage;
+    struct rig_buf begin;
+    const char *nodes[RIG_SQL_SCENARIO_CLIENTS_MOST];
+    struct rig_text_env texts;
+};
+
+static enum rig_rc play_texts(void *context, const struct rig_driver *driver, void *driver_run,
+                              const struct rig_shims *shims, struct rig_err *err)
+{
+    struct text_show *show = context;
+    struct rig_cli_stage *stage = show->stage;
+    enum rig_rc rc = RIG_OK;
+    (void)shims;
+    if (driver->describe != NULL)
+        driver->describe(driver_run, stage->server, sizeof stage->server);
+    const struct rig_sql_scenario_options options = {.server = stage->server,
+                                                     .patience_ms = stage->patience_ms,
+                                                     .interrupts = stage->interrupts,
+                                                     .nodes = show->nodes};
+    for (uint32_t i = 0; i < stage->scenario_count * stage->repeat && rc == RIG_OK; i++) {
+        const struct rig_scenario *scenario = stage->scenarios[i / stage->repeat];
+        if (!is_text(stage, driver, scenario))
+            continue;
+        struct rig_performance *played = calloc(1, sizeof *played);
+        if (played == NULL)
+            return rig_no_memory(err, "a scenario");
+        rc = rig_scenario_play_texts(scenario, driver, driver_run, &options, rig_buf_text(&show->begin), played, err);
+        stage->keep(stage->context, i / stage->repeat, rc == RIG_OK, played);
+    }
+    return rc;
+}
+
+/* How many scenarios are played in each way. RIG_E_PLAN where one can be played in none. */
+static enum rig_rc count_ways(const struct rig_cli_stage *stage, const struct rig_plan *plan, uint32_t *texts,
+                              struct rig_err *err)
+{
+    *texts = 0;
+    for (uint32_t i = 0; i < stage->scenario_count; i++) {
+        const struct rig_scenario *scenario = stage->scenarios[i];
+        const bool text = is_text(stage, plan->driver, scenario);
+        if (scenario->needs_texts && !text)
+            return rig_fail(err, RIG_E_PLAN,
+                            "the scenario %s has statements of any SQL, a `begin`, an `until`, a node or several "
+                            "transactions in a session, which %s",
+                            scenario->name,
+                            scenario->holds_commits ? "cannot stand beside `commit held`"
+                                                    : "the plan's driver, or this command, does not play");
+        *texts += text;
+    }
+    return RIG_OK;
+}
+
+static enum rig_rc play_as_sql(struct rig_cli_stage *stage, const struct rig_plan *plan, struct rig_err *err)
+{
+    static const struct rig_row_schema no_tables;
+    struct text_show show = {.stage = stage, .texts = {.lock_wait_ns = RIG_STAGE_LOCK_WAIT_NS}};
+    show.texts.nodes = show.nodes;
+    const struct rig_run_task task = {.rows = &no_tables, .texts = &show.texts, .run = play_texts, .context = &show};
+    rig_buf_init(&show.begin, 0);
+    write_begin(plan, &show.begin);
+    const enum rig_rc rc =
+        show.begin.failed ? rig_no_memory(err, "a scenario") : rig_cli_stage_task(plan, &task, stage->interrupts, err);
+    rig_buf_done(&show.begin);
+    return rc;
+}
+
 enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_plan *plan, struct rig_err *err)
 {
     struct show show = {.stage = stage};
@@ -171,12 +266,17 @@ enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_pla
     rig_arena_init(&show.joined.arena, 0);
     if (rc == RIG_OK)
         rc = rig_cli_stage_check_reads(plan, err);
+    uint32_t text_count = 0;
+    if (rc == RIG_OK)
+        rc = count_ways(stage, plan, &text_count, err);
+    if (rc == RIG_OK && text_count > 0)
+        rc = play_as_sql(stage, plan, err);
     if (rc == RIG_OK)
         rc = join_schemas(&show, err);
     if (rc == RIG_OK)
         rc = needs_of(stage, plan, &task.needs, err);
     task.rows = &show.joined.schema;
-    if (rc == RIG_OK)
+    if (rc == RIG_OK && text_count < stage->scenario_count)
         rc = rig_cli_stage_task(plan, &task, stage->interrupts, err);
     rig_scenario_schema_done(&show.joined);
     return rc;

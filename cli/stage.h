@@ -13,12 +13,17 @@
 #include "run/load/run.h"
 #include "run/scenario/play.h"
 
+/* How long sessions of texts wait for a lock where the database has a limit in any case. */
+#define RIG_STAGE_LOCK_WAIT_NS INT64_C(4000000000)
+
 enum { RIG_STAGE_PLAYS_MOST = 1000, RIG_STAGE_SERVER_BYTES = 128 };
 
 struct rig_cli_stage {
     struct rig_scenario *const *scenarios;
     uint32_t scenario_count, repeat; /* plays of each, at most RIG_STAGE_PLAYS_MOST */
     uint32_t patience_ms;            /* 0: as rig_scenario_play() */
+    bool
+        sends_texts; /* scenarios are played as SQL where the driver can; the plan has two clients more than sessions */
     const atomic_int *interrupts;
     /* Takes each performance, from calloc(); `is_whole`: the play came to its end. */
     void (*keep)(void *context, uint32_t scenario, bool is_whole, struct rig_performance *performance);

@@ -5,9 +5,6 @@
 
 #include "base/option_parse.h"
 
-/* How long sessions wait for a lock where the database has a limit in any case. */
-static const int64_t lock_wait_ns = INT64_C(4000000000);
-
 struct show {
     struct rig_cli_text_stage *stage;
     const char *nodes[RIG_SQL_SCENARIO_CLIENTS_MOST];
@@ -40,7 +37,7 @@ static enum rig_rc play_all(void *context, const struct rig_driver *driver, void
 enum rig_rc rig_cli_text_stage_play(struct rig_cli_text_stage *stage, const struct rig_plan *plan, struct rig_err *err)
 {
     static const struct rig_row_schema no_tables;
-    struct show show = {.stage = stage, .texts = {.lock_wait_ns = lock_wait_ns}};
+    struct show show = {.stage = stage, .texts = {.lock_wait_ns = RIG_STAGE_LOCK_WAIT_NS}};
     show.texts.nodes = show.nodes;
     const struct rig_run_task task = {.rows = &no_tables, .texts = &show.texts, .run = play_all, .context = &show};
     if (plan->driver->texts == NULL)

@@ -21,10 +21,12 @@ struct seat {
     pthread_t thread;
     void *session; /* the driver's; used by the thread alone, except to interrupt it */
     bool is_open;
-    int order;    /* the step to run; NOTHING; TO_THE_END: leave */
-    bool is_busy; /* with that step */
-    bool is_over; /* the transaction has ended */
-    bool is_left; /* before its last step */
+    int order;                               /* the step to run; NOTHING; TO_THE_END: leave */
+    bool is_busy;                            /* with that step */
+    bool is_over;                            /* the transaction has ended */
+    bool is_left;                            /* before its last step */
+    uint32_t queue[RIG_SCENARIO_STEPS_MOST]; /* steps whose turn has come while it was busy */
+    uint32_t queue_first, queue_end;
     uint32_t running;
     struct rig_transaction transaction; /* the thread's own */
     struct rig_err err;
@@ -67,6 +69,12 @@ static void finish_step(struct seat *seat, enum rig_played_state state)
     if (step->until != UINT32_MAX)
         step->until = stage->step;
     seat->is_busy = false;
+    if (!seat->is_over && seat->queue_first < seat->queue_end) {
+        const uint32_t next = seat->queue[seat->queue_first++];
+        stage->performance->steps[next].until = stage->step;
+        seat->order = (int)next;
+        seat->is_busy = true;
+    }
     (void)pthread_cond_broadcast(&stage->changed);
     (void)pthread_mutex_unlock(&stage->lock);
 }
@@ -146,6 +154,7 @@ static void end_transaction(struct seat *seat, enum rig_outcome outcome)
         memcpy(step->text, transaction->error_text, sizeof step->text);
     }
     stage->performance->outcomes[seat->number] = outcome;
+    stage->performance->ended[seat->number] = true;
     seat->is_over = true;
     const bool stuck = step->state == RIG_PLAYED_STUCK;
     (void)pthread_mutex_unlock(&stage->lock);
@@ -211,6 +220,7 @@ static bool await_seat(struct stage *stage, const struct seat *seat, uint32_t ms
 static void interrupt_seat(struct stage *stage, struct seat *seat)
 {
     stage->performance->steps[seat->running].state = RIG_PLAYED_STUCK;
+    seat->queue_first = seat->queue_end;
     stage->driver->interrupt(seat->session);
     while (seat->is_busy)
         (void)pthread_cond_wait(&stage->changed, &stage->lock);
@@ -261,10 +271,14 @@ static void direct_step(struct stage *stage, uint32_t number)
     struct rig_played_step *played = &stage->performance->steps[number];
     (void)pthread_mutex_lock(&stage->lock);
     played->until = UINT32_MAX;
-    if (act != RIG_SCENARIO_RELEASE && !await_seat(stage, seat, stuck_of(stage)))
+    /* Commits that are held have their order from the file. */
+    if (stage->scenario->holds_commits && act != RIG_SCENARIO_RELEASE && !await_seat(stage, seat, stuck_of(stage)))
         interrupt_seat(stage, seat);
     stage->step = number;
-    if (act == RIG_SCENARIO_RELEASE) {
+    if (act != RIG_SCENARIO_RELEASE && seat->is_busy) {
+        seat->queue[seat->queue_end++] = number;
+        (void)await_seat(stage, seat, patience_of(stage));
+    } else if (act == RIG_SCENARIO_RELEASE) {
         release_commit(stage, seat, played);
     } else if (!seat->is_over) {
         seat->order = (int)number;
@@ -298,54 +312,60 @@ static void direct(struct stage *stage)
 
 /* ---- the anomaly ---- */
 
-static bool answers(const struct stage *stage, const struct rig_scenario_answer *answer)
+static bool answers(const struct rig_scenario *scenario, const struct rig_performance *performance,
+                    const struct rig_scenario_answer *answer)
 {
-    const struct rig_played_step *played = &stage->performance->steps[answer->step];
-    const size_t cells = (size_t)answer->rows.count * stage->scenario->table.column_count;
-    return played->state == RIG_PLAYED_DONE && played->rows.count == answer->rows.count &&
+    const struct rig_played_step *played = &performance->steps[answer->step];
+    const size_t cells = (size_t)answer->rows.count * scenario->table.column_count;
+    return played->state == RIG_PLAYED_DONE && played->rows.cells != NULL && played->rows.count == answer->rows.count &&
            (cells == 0 || memcmp(played->rows.cells, answer->rows.cells, cells * sizeof *answer->rows.cells) == 0);
 }
 
-/* Each transaction whose end is written before another's first step has ended before that step began. */
-static bool kept_order(const struct stage *stage)
+static bool ends_transaction(enum rig_scenario_act act)
 {
-    const struct rig_scenario *scenario = stage->scenario;
-    uint32_t last[RIG_SCENARIO_SESSIONS_MOST], begun = 0;
-    for (uint32_t i = 0; i < scenario->step_count; i++)
-        last[scenario->steps[i].session] = i;
+    return act == RIG_SCENARIO_COMMIT || act == RIG_SCENARIO_ROLLBACK || act == RIG_SCENARIO_RELEASE;
+}
+
+/* Each transaction whose end is written before another's first step has ended before that step began. */
+static bool kept_order(const struct rig_scenario *scenario, const struct rig_performance *performance)
+{
+    bool open[RIG_SCENARIO_SESSIONS_MOST] = {false};
     for (uint32_t i = 0; i < scenario->step_count; i++) {
-        const uint32_t session = scenario->steps[i].session;
-        for (uint32_t other = 0; (begun >> session & 1) == 0 && other < scenario->session_count; other++) {
-            const uint32_t until = stage->performance->steps[last[other]].until;
-            if (last[other] < i && until != UINT32_MAX && until >= i)
+        const struct rig_scenario_step *step = &scenario->steps[i];
+        for (uint32_t end = 0; !open[step->session] && step->act != RIG_SCENARIO_UNTIL && end < i; end++) {
+            const uint32_t until = performance->steps[end].until;
+            const bool ends =
+                ends_transaction(scenario->steps[end].act) && scenario->steps[end].session != step->session;
+            if (ends && until != UINT32_MAX && until >= i)
                 return false;
         }
-        begun |= UINT32_C(1) << session;
+        if (step->act != RIG_SCENARIO_UNTIL)
+            open[step->session] = !ends_transaction(step->act);
     }
     return true;
 }
 
-static bool is_shown(const struct stage *stage, const struct rig_scenario_sign *sign)
+static bool is_shown(const struct rig_scenario *scenario, const struct rig_performance *performance,
+                     const struct rig_scenario_sign *sign)
 {
     bool shown = true;
-    for (uint32_t i = 0; i < stage->scenario->session_count; i++) {
+    for (uint32_t i = 0; i < scenario->session_count; i++) {
         if (sign->committed >> i & 1)
-            shown &= stage->seats[i].is_over && stage->performance->outcomes[i] == RIG_OUTCOME_OK;
+            shown &= performance->ended[i] && performance->outcomes[i] == RIG_OUTCOME_OK;
     }
     for (uint32_t i = 0; i < sign->answer_count; i++)
-        shown &= answers(stage, &sign->answers[i]);
+        shown &= answers(scenario, performance, &sign->answers[i]);
     return shown;
 }
 
-static void judge(struct stage *stage)
+void rig_scenario_judge(const struct rig_scenario *scenario, struct rig_performance *performance)
 {
-    const struct rig_scenario *scenario = stage->scenario;
-    stage->performance->overlaps = !kept_order(stage);
-    if (stage->performance->overlaps)
+    performance->overlaps = !kept_order(scenario, performance);
+    if (performance->overlaps)
         return;
-    for (uint32_t i = 0; i < scenario->sign_count && !stage->performance->shows; i++) {
-        stage->performance->shows = is_shown(stage, &scenario->signs[i]);
-        stage->performance->sign = i;
+    for (uint32_t i = 0; i < scenario->sign_count && !performance->shows; i++) {
+        performance->shows = is_shown(scenario, performance, &scenario->signs[i]);
+        performance->sign = i;
     }
 }
 
@@ -413,7 +433,7 @@ enum rig_rc rig_scenario_play(const struct rig_scenario *scenario, const struct 
         rc = fill_seats(stage, &started, err);
     if (rc == RIG_OK) {
         direct(stage);
-        judge(stage);
+        rig_scenario_judge(scenario, performance);
     }
     empty_seats(stage, started);
     if (rc == RIG_OK && stage->unheld > 0 && !is_interrupted(stage))

@@ -33,14 +33,16 @@ struct rig_played_step {
     bool conflict;                 /* it failed because of another transaction */
     char code[RIG_ERROR_CODE_BYTES];
     char text[RIG_ERROR_TEXT_BYTES];
+    const char *line; /* the answer to a statement that rig does not understand; NULL: another one */
 };
 
 struct rig_performance {
     struct rig_played_step steps[RIG_SCENARIO_STEPS_MOST];
     enum rig_outcome outcomes[RIG_SCENARIO_SESSIONS_MOST];
-    bool shows;    /* the anomaly */
-    bool overlaps; /* a transaction that had to end before another one began did not */
-    uint32_t sign; /* by which entry of `shows` */
+    bool ended[RIG_SCENARIO_SESSIONS_MOST]; /* the outcome is there */
+    bool shows;                             /* the anomaly */
+    bool overlaps;                          /* a transaction that had to end before another one began did not */
+    uint32_t sign;                          /* by which entry of `shows` */
     struct rig_arena arena;
 };
 
@@ -68,6 +70,8 @@ struct rig_play_options {
 enum rig_rc rig_scenario_play(const struct rig_scenario *scenario, const struct rig_driver *driver, void *driver_run,
                               const struct rig_play_options *options, struct rig_performance *performance,
                               struct rig_err *err);
+/* Whether the answers and outcomes show the anomaly. */
+void rig_scenario_judge(const struct rig_scenario *scenario, struct rig_performance *performance);
 /* Takes a zeroed one, too. */
 void rig_performance_done(struct rig_performance *performance);
 

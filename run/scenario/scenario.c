@@ -138,13 +138,33 @@ static uint32_t session_of(struct rig_scenario *scenario, const char *name, bool
     return scenario->session_count++;
 }
 
-static bool has_ended(const struct rig_scenario *scenario, uint32_t session)
+static bool is_end(enum rig_scenario_act act)
+{
+    return act == RIG_SCENARIO_COMMIT || act == RIG_SCENARIO_COMMIT_HELD || act == RIG_SCENARIO_RELEASE ||
+           act == RIG_SCENARIO_ROLLBACK;
+}
+
+static bool has_act(const struct rig_scenario *scenario, uint32_t session, enum rig_scenario_act act)
 {
     for (uint32_t i = 0; i < scenario->step_count; i++) {
-        if (scenario->steps[i].session == session && scenario->steps[i].act != RIG_SCENARIO_STATEMENT)
+        if (scenario->steps[i].session == session && scenario->steps[i].act == act)
             return true;
     }
     return false;
+}
+
+/* Whether the session has ended a transaction; `*is_open`: it has begun another one since. */
+static bool has_ended(const struct rig_scenario *scenario, uint32_t session, bool *is_open)
+{
+    bool ended = false;
+    *is_open = false;
+    for (uint32_t i = 0; i < scenario->step_count; i++) {
+        if (scenario->steps[i].session != session || scenario->steps[i].act == RIG_SCENARIO_UNTIL)
+            continue;
+        *is_open = !is_end(scenario->steps[i].act);
+        ended |= !*is_open;
+    }
+    return ended;
 }
 
 /* The step that holds a commit and is not released yet; NULL: there is none. */
@@ -185,6 +205,59 @@ static bool read_end(struct rig_scenario *scenario, struct rig_scenario_step *ou
     return false;
 }
 
+/* The session of a key "T1" or "T1@pg-2"; UINT32_MAX after an error. */
+static uint32_t read_session(struct loading *l, const struct rig_yaml_entry *step, enum rig_rc *rc)
+{
+    struct rig_scenario *scenario = l->scenario;
+    const size_t length = strcspn(step->key, "@");
+    const char *node = step->key[length] == '@' ? step->key + length + 1 : NULL;
+    const char *name = rig_arena_text(&scenario->arena, step->key, length);
+    if (name == NULL || !is_name(name) || (node != NULL && node[0] == '\0')) {
+        *rc = name == NULL ? out_of_memory(l)
+                           : refuse(l, &step->key_place, "a session's name has letters, digits and `_`");
+        return UINT32_MAX;
+    }
+    const uint32_t session = session_of(scenario, name, true);
+    if (session == UINT32_MAX) {
+        *rc = rig_yaml_refuse(&l->tree, &step->key_place, l->err, "expected at most %d sessions",
+                              (int)RIG_SCENARIO_SESSIONS_MOST);
+        return UINT32_MAX;
+    }
+    if (node != NULL && scenario->nodes[session] != NULL && strcmp(scenario->nodes[session], node) != 0) {
+        *rc = refuse(l, &step->key_place, "the session began on another node: give a second session");
+        return UINT32_MAX;
+    }
+    scenario->nodes[session] = node != NULL ? node : scenario->nodes[session];
+    scenario->needs_texts |= node != NULL;
+    return session;
+}
+
+/* BEGIN, or a statement that is sent as it is. */
+static void read_text(struct rig_scenario *scenario, struct rig_scenario_step *out)
+{
+    static const char *const begins[] = {"begin", "start transaction"};
+    out->act = RIG_SCENARIO_TEXT;
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        const size_t length = strlen(begins[i]);
+        if (strncasecmp(out->text, begins[i], length) == 0 && strchr(" \t", out->text[length]) != NULL)
+            out->act = RIG_SCENARIO_BEGIN;
+    }
+    scenario->needs_texts = true;
+}
+
+/* `until: T1`. */
+static enum rig_rc read_until(struct loading *l, const struct rig_yaml_entry *step, struct rig_scenario_step *out)
+{
+    out->act = RIG_SCENARIO_UNTIL;
+    out->session = session_of(l->scenario, out->text, false);
+    if (out->session == UINT32_MAX)
+        return refuse(l, &step->value->place, "expected a session that has sent something before");
+    out->text = "(until it has returned)";
+    l->scenario->needs_texts = true;
+    l->scenario->step_count++;
+    return RIG_OK;
+}
+
 static enum rig_rc read_step(struct loading *l, const struct rig_yaml_entry *entry)
 {
     struct rig_scenario *scenario = l->scenario;
@@ -196,19 +269,21 @@ static enum rig_rc read_step(struct loading *l, const struct rig_yaml_entry *ent
     enum rig_rc rc = rig_yaml_text(&l->tree, step->value, &out->text, l->err);
     if (rc != RIG_OK)
         return rc;
-    if (!is_name(step->key))
-        return refuse(l, &step->key_place, "a session's name has letters, digits and `_`");
-    out->session = session_of(scenario, step->key, true);
+    if (strcmp(step->key, "until") == 0)
+        return read_until(l, step, out);
+    out->session = read_session(l, step, &rc);
     if (out->session == UINT32_MAX)
-        return rig_yaml_refuse(&l->tree, &step->key_place, l->err, "expected at most %d sessions",
-                               (int)RIG_SCENARIO_SESSIONS_MOST);
+        return rc;
     const char *problem = NULL;
     const bool is_end = read_end(scenario, out, &problem);
     if (problem != NULL)
         return refuse(l, &step->value->place, problem);
-    if (out->act != RIG_SCENARIO_RELEASE && has_ended(scenario, out->session))
+    bool is_open = false;
+    const bool ended = has_ended(scenario, out->session, &is_open);
+    if (out->act != RIG_SCENARIO_RELEASE && ended && !is_open && (is_end || scenario->holds_commits))
         return rig_yaml_refuse(&l->tree, &step->key_place, l->err,
                                "the transaction of %s has ended; give a session of another name", step->key);
+    scenario->needs_texts |= ended && !is_end;
     if (is_end) {
         scenario->step_count++;
         return RIG_OK;
@@ -216,8 +291,10 @@ static enum rig_rc read_step(struct loading *l, const struct rig_yaml_entry *ent
     if (rig_statement_text_parse(out->text, &scenario->table, &scenario->statements[scenario->statement_count],
                                  out->values, fault))
         out->statement = scenario->statement_count++;
-    else
+    else if (out->text[0] == '\0')
         return refuse(l, &step->value->place, fault);
+    else
+        read_text(scenario, out);
     scenario->step_count++;
     return RIG_OK;
 }
@@ -233,7 +310,9 @@ static enum rig_rc read_steps(struct loading *l, const struct rig_yaml_node *lis
         rc = rig_yaml_refuse(&l->tree, &list->place, l->err, "the commit of %s is held and never released",
                              l->scenario->sessions[held_step(l->scenario)->session]);
     for (uint32_t i = 0; rc == RIG_OK && i < l->scenario->session_count; i++) {
-        if (!has_ended(l->scenario, i))
+        bool is_open = false;
+        const bool ended = has_ended(l->scenario, i, &is_open);
+        if ((!ended || is_open) && !has_act(l->scenario, i, RIG_SCENARIO_BEGIN))
             rc = rig_yaml_refuse(&l->tree, &list->place, l->err, "%s neither commits nor rolls back",
                                  l->scenario->sessions[i]);
     }
@@ -252,7 +331,9 @@ static enum rig_rc read_answer(struct loading *l, const struct rig_yaml_entry *e
         return rig_yaml_refuse(&l->tree, &entry->key_place, l->err, "expected the number of a step, 1 to %u",
                                scenario->step_count);
     const struct rig_scenario_step *step = &scenario->steps[number - 1];
-    if (step->act != RIG_SCENARIO_STATEMENT || scenario->statements[step->statement].act != RIG_ROW_SELECT)
+    const bool selects =
+        step->act == RIG_SCENARIO_STATEMENT && scenario->statements[step->statement].act == RIG_ROW_SELECT;
+    if (!selects && step->act != RIG_SCENARIO_TEXT)
         return rig_yaml_refuse(&l->tree, &entry->key_place, l->err, "step %lu gives no rows", number);
     answer->step = (uint32_t)number - 1;
     return read_rows(l, entry->value, &answer->rows);

@@ -16,9 +16,10 @@
  *   shows:
  *     - {committed: [T1, T2], answers: {1: [[1, 10]], 4: [[2, 18]]}}
  *
- * The first column of a table is its primary key. Each session has one transaction, which begins with its first step.
- * Steps are `select * from`, `insert into ... values`, `update ... set`, `delete from`, `commit` and `rollback`, in
- * the part of SQL that drivers know as struct rig_row_statement; cells are whole numbers. `commit held` is a commit
+ * The first column of a table is its primary key. A session's transactions begin with their first step; one that has a
+ * `begin` commits the statements outside of them at once. A session may name its node (T1@pg-2); `until: T1` waits until it
+ * has returned. Steps that rig understands are `select * from`, `insert into ... values`, `update ... set`, `delete from`, `commit` and `rollback`, in
+ * the part of SQL that drivers know as struct rig_row_statement; cells are whole numbers. Others are sent as they are. `commit held` is a commit
  * that others can see, and that the server holds before it releases its locks, until the session's `release`. The
  * scenario shows the anomaly if each of the transactions named committed, and each of the answers named (by its step,
  * from 1) has these rows in any order; one entry of `shows` is enough.
@@ -47,6 +48,9 @@ enum rig_scenario_act {
     RIG_SCENARIO_COMMIT_HELD,
     RIG_SCENARIO_RELEASE, /* of the commit that is held: one at a time */
     RIG_SCENARIO_ROLLBACK,
+    RIG_SCENARIO_BEGIN,
+    RIG_SCENARIO_TEXT,  /* any other statement, which rig does not understand */
+    RIG_SCENARIO_UNTIL, /* wait until the session has returned */
 };
 
 struct rig_scenario_step {
@@ -81,6 +85,7 @@ struct rig_scenario {
     const char *level;   /* the weakest level that forbids it */
     const char *source;  /* NULL: not given */
     const char *sessions[RIG_SCENARIO_SESSIONS_MOST];
+    const char *nodes[RIG_SCENARIO_SESSIONS_MOST]; /* by session; NULL: the one that takes writes */
     uint32_t session_count;
     struct rig_row_table table;
     struct rig_scenario_rows rows; /* before the first step */
@@ -89,6 +94,7 @@ struct rig_scenario {
     struct rig_scenario_step steps[RIG_SCENARIO_STEPS_MOST];
     uint32_t step_count;
     bool holds_commits; /* a step holds one */
+    bool needs_texts;   /* it has steps, sessions or transactions that only scenario_told.h plays */
     struct rig_scenario_sign *signs;
     uint32_t sign_count;
     struct rig_arena arena;

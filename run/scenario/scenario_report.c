@@ -40,7 +40,9 @@ static void add_result(const struct rig_scenario *scenario, const struct rig_pla
         rig_buf_add_text(out, "not sent: the transaction is over");
         break;
     case RIG_PLAYED_DONE:
-        if (selects)
+        if (played->line != NULL)
+            add_clean(out, played->line);
+        else if (selects)
             add_rows(&played->rows, scenario->table.column_count, out);
         else
             rig_buf_add_text(out, "done");
@@ -80,6 +82,20 @@ void rig_scenario_write_word(const struct rig_scenario_cell *cell, struct rig_bu
     rig_buf_add_text(out, waited ? "waits" : "no");
 }
 
+/* The steps of which rig sees the answer alone. */
+static void add_texts(const struct rig_scenario *scenario, struct rig_buf *out)
+{
+    const char *separator = "  rig does not understand step ";
+    for (uint32_t i = 0; i < scenario->step_count; i++) {
+        if (scenario->steps[i].act != RIG_SCENARIO_TEXT)
+            continue;
+        rig_buf_printf(out, "%s%u", separator, (unsigned)i + 1);
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        rig_buf_add_text(out, ": the answers that the file expects decide\n");
+}
+
 void rig_scenario_write_text(const struct rig_scenario_cell *cell, struct rig_buf *out)
 {
     const struct rig_scenario *scenario = cell->scenario;
@@ -105,6 +121,7 @@ void rig_scenario_write_text(const struct rig_scenario_cell *cell, struct rig_bu
     if (cell->played > 1)
         rig_buf_printf(out, " (in %u of %u plays)", (unsigned)cell->shown, (unsigned)cell->played);
     rig_buf_add_char(out, '\n');
+    add_texts(scenario, out);
 }
 
 static void add_json_rows(const struct rig_scenario_rows *rows, uint32_t column_count, struct rig_json_writer *json)
@@ -133,6 +150,8 @@ static void add_json_step(const struct rig_scenario_cell *cell, uint32_t number,
                      states[played->state]);
     if (played->until != UINT32_MAX && played->state != RIG_PLAYED_NOT)
         rig_json_int(json, "waited-until", (int64_t)played->until + 1);
+    if (played->line != NULL)
+        rig_json_string(json, "answer", played->line);
     if (played->rows.cells != NULL)
         add_json_rows(&played->rows, scenario->table.column_count, json);
     if (played->state == RIG_PLAYED_FAILED)

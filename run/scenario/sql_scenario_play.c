@@ -32,6 +32,7 @@ struct seat {
     uint32_t queue[RIG_SQL_SCENARIO_STEPS_MOST]; /* steps whose turn has come while it was busy */
     uint32_t queue_first, queue_end;
     uint32_t attempts; /* when something happened last */
+    bool is_over;      /* with `stops`: an error has ended its transaction, whose written end is still to come */
     struct rig_err err;
 };
 
@@ -85,14 +86,56 @@ static int await_step(struct seat *seat)
     return order >= 0 ? order : NOTHING;
 }
 
+static bool is_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    text += strspn(text, " \t\r\n");
+    return strncasecmp(text, word, length) == 0 && strchr(" \t\r\n;", text[length]) != NULL;
+}
+
+static bool is_end(const char *text)
+{
+    return is_word(text, "commit") || is_word(text, "rollback") || is_word(text, "end") || is_word(text, "abort");
+}
+
+/* Back to a savepoint: the transaction goes on. */
+static bool is_return(const char *text)
+{
+    return is_word(text, "rollback to") || is_word(text, "rollback work to");
+}
+
+/* Whether the error of a step leaves nothing of its transaction but the written end, and rolls it back. */
+static bool end_transaction(struct seat *seat, uint32_t step, const struct rig_told *answer)
+{
+    const struct rig_sql_scenario *scenario = seat->stage->interleaving;
+    const bool begins = is_word(answer->statement, "begin") || is_word(answer->statement, "start");
+    struct rig_told ignored;
+    if (!seat->stage->options->stops || !answer->failed || !(answer->ended || begins) || is_end(answer->statement))
+        return false;
+    for (uint32_t i = step + 1; i < scenario->step_count; i++) {
+        const char *text = seat->stage->performance->steps[i].statement;
+        if (scenario->steps[i].act != RIG_STEP_TEXT || scenario->steps[i].session != seat->number)
+            continue;
+        if (is_return(text))
+            return false;
+        if (is_end(text))
+            break;
+    }
+    if (!answer->lost)
+        rig_told_execute(seat->stage->driver, seat->session, "rollback", &seat->stage->performance->arena,
+                         &seat->stage->lock, &ignored);
+    return true;
+}
+
 /* The answer of a step that was given up comes too late. */
-static void take_answer(struct seat *seat, uint32_t step, const struct rig_told *answer)
+static void take_answer(struct seat *seat, uint32_t step, const struct rig_told *answer, bool is_over)
 {
     struct stage *stage = seat->stage;
     (void)pthread_mutex_lock(&stage->lock);
     struct rig_told *told = &stage->performance->steps[step];
     if (!told->stuck)
         rig_told_take(told, answer, stage->last);
+    seat->is_over |= is_over;
     seat->is_busy = false;
     stage->returns++;
     (void)pthread_cond_broadcast(&stage->changed);
@@ -114,7 +157,7 @@ static void *seat_main(void *argument)
         struct rig_told answer;
         rig_told_execute(driver, seat->session, stage->performance->steps[step].statement, &stage->performance->arena,
                          &stage->lock, &answer);
-        take_answer(seat, (uint32_t)step, &answer);
+        take_answer(seat, (uint32_t)step, &answer, end_transaction(seat, (uint32_t)step, &answer));
     }
     driver->close(seat->session, true);
     return NULL;
@@ -124,6 +167,10 @@ static void *seat_main(void *argument)
 
 static void send_step(struct stage *stage, struct seat *seat, uint32_t step)
 {
+    if (seat->is_over) { /* nothing is sent, up to the written end */
+        seat->is_over = !is_end(stage->performance->steps[step].statement);
+        return;
+    }
     stage->performance->steps[step].sent = true;
     seat->running = step;
     seat->order = (int)step;
@@ -137,11 +184,11 @@ static void send_queued(struct stage *stage)
 {
     for (uint32_t i = 0; i < stage->interleaving->session_count; i++) {
         struct seat *seat = &stage->seats[i];
-        if (seat->is_busy || seat->queue_first == seat->queue_end)
-            continue;
-        const uint32_t step = seat->queue[seat->queue_first++];
-        stage->performance->steps[step].starts_after = stage->last;
-        send_step(stage, seat, step);
+        while (!seat->is_busy && seat->queue_first < seat->queue_end) {
+            const uint32_t step = seat->queue[seat->queue_first++];
+            stage->performance->steps[step].starts_after = stage->last;
+            send_step(stage, seat, step);
+        }
     }
 }
 

@@ -56,6 +56,8 @@ struct rig_sql_scenario_options {
     const char *server;   /* as the driver describes it */
     uint32_t patience_ms; /* 0: 300 */
     uint32_t stuck_ms;    /* a step that waits longer at the end, or an `until`, is given up; 0: 10 s */
+    bool
+        stops; /* after an error that ended a transaction its session rolls back, and sends nothing until the written end */
     const atomic_int *interrupts;
     const char **nodes; /* rig_text_env.nodes, with RIG_SQL_SCENARIO_CLIENTS_MOST entries: set for the play */
 };

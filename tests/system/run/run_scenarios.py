@@ -42,6 +42,24 @@ steps:
 shows:
   - {committed: [T1, T2], answers: {3: [[1, 10]]}}
 """
+# By name: the scenario, and for PostgreSQL and MariaDB whether it shows its sign, with a line of its report.
+STEPS = {
+    "empty": ("[id, a], rows: []", "T1: select * from test where id >= 0 and id < 11 for update", "T2: insert into test values (1, 1)",
+              "T2: commit", "T1: select * from test where id >= 0 and id < 11 for update", "T1: commit",
+              "{committed: [T1, T2], answers: {1: [], 4: [[1, 1]]}}"),
+    "begin": ("[id, a], rows: [[0, 0], [1, 0]]", "T2: begin", "T1: update test set a = 1 where id = 0", "T1: commit", "T2: select * from test",
+              "T2: commit", "{committed: [T1, T2], answers: {4: [[0, 1], [1, 0]]}}"),
+    "blocked": ("[id, a], rows: [[0, 0]]", "T1: update test set a = 1 where id = 0", "T2: update test set a = 2 where id = 0", "T2: commit",
+                "T1: commit", "{committed: [T1, T2]}"),
+    "after-error": ("[id, a], rows: [[1, 1]]", "T1: insert into test values (1, 5)", "T2: update test set id = 2", "T1: commit", "T2: commit",
+                    "{committed: [T1, T2]}"),
+    "any": ("[id, a], rows: [[1, 1]]", "T1: 'select id, a + 1 from test where a in (1, 7)'", "T1: rollback", "T1: update test set a = 4", "T1: commit",
+            "until: T1", "T2: begin", "T2: select * from test", "T2: rollback", "{committed: [], answers: {1: [[1, 2]], 7: [[1, 4]]}}"),
+}
+SHOWN = {"pg-read-committed.yaml": {"empty": "(1, 1)", "begin": "(0, 1) (1, 0)", "blocked": "done (waited until step 4)",
+                                    "any": "rig does not understand step 1: the answers"},
+         "mariadb-repeatable-read.yaml": {"begin": "(0, 1) (1, 0)", "blocked": "done (waited until step 4)",
+                                          "after-error": "done (waited until step 3)", "any": "rig does not understand step 1: the answers"}}
 SLOW_COMMITS = """
 CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN NULL; END $$;
 CREATE FUNCTION slow_commits() RETURNS event_trigger LANGUAGE plpgsql AS $$
@@ -77,7 +95,24 @@ class ScenarioTest(RigTest):
         return done, shown
 
 
+    def statements_of_any_kind(self, plan):
+        """An empty table, a begin, a session that waits, an error that ends a statement alone, statements that rig does not understand."""
+        for name, (table, *steps, sign) in STEPS.items():
+            (self.folder / f"{name}.yaml").write_text(
+                f"name: {name}\ntitle: {name}\nanomaly: a\nlevel: serializable\ntable: {{name: test, columns: {table}}}\nsteps:\n" +
+                "".join(f"  - {step}\n" for step in steps) + f"shows:\n  - {sign}\n")
+        done = self.status(0, self.rig("scenario", CONFIGS / plan, *[f"{name}.yaml" for name in STEPS], "--patience", "120"))
+        reports = done.out.split("\n\n")
+        for name, report in zip(STEPS, reports):
+            shown = SHOWN[plan].get(name)
+            self.assertIn("the anomaly is not shown" if shown is None else "the anomaly is shown", report)
+            self.assertIn(shown or "", report)
+
+
 class Scenarios(ScenarioTest):
+    def test_statements_of_any_kind(self):
+        self.statements_of_any_kind("pg-read-committed.yaml")
+
     @patiently
     def test_postgresql(self):
         done, shown = self.shown(CONFIGS / "pg-serializable.yaml", list(POSTGRES))
@@ -188,6 +223,9 @@ class Scenarios(ScenarioTest):
 
 @unittest.skipUnless((pathlib.Path(os.environ["RIG"]).parent / "rig-driver-mysql.so").exists(), "no driver for MariaDB")
 class MariaDb(ScenarioTest):
+    def test_statements_of_any_kind(self):
+        self.statements_of_any_kind("mariadb-repeatable-read.yaml")
+
     @patiently
     def test_mariadb(self):
         # a lock that is not granted ends the statement only after its time-out
