@@ -41,6 +41,14 @@ const struct rig_rule *rig_level_rule(enum rig_level level)
     return &rules[level];
 }
 
+uint64_t rig_levels_without_predicates(void)
+{
+    uint64_t levels = RIG_LEVEL_BIT(RIG_LEVEL_REPEATABLE_READ);
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        levels |= rules[level].form == RIG_RULE_WRITES || rules[level].form == RIG_RULE_FLOW ? RIG_LEVEL_BIT(level) : 0;
+    return levels;
+}
+
 uint64_t rig_levels_by_operations(void)
 {
     uint64_t levels = 0;

@@ -70,6 +70,8 @@ const struct rig_rule *rig_level_rule(enum rig_level level);
 
 /* The levels of items, as bits. */
 uint64_t rig_levels_of_items(void);
+/* Bits: the levels that count no rw edge by a predicate: those that count no rw edge, and repeatable read. */
+uint64_t rig_levels_without_predicates(void);
 /* Bits: the levels whose rules compare the operations of a transaction. */
 uint64_t rig_levels_by_operations(void);
 

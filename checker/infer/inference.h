@@ -38,6 +38,7 @@ struct rig_inference {
     uint64_t observations;    /* of types without edges: committed operations that show a state */
     uint64_t unknown_reads;   /* reads of ok transactions whose results are not known */
     uint64_t open_reads;      /* reads of committed transactions whose results leave open which versions they saw */
+    uint64_t missing_reads;   /* those of them that may have been before each version they miss (row_inference.h) */
 };
 
 /* Makes the graph of the links, with process order, unless it exists; in the inference's arena. */

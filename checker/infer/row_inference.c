@@ -15,17 +15,18 @@ struct infer {
     uint32_t *shown_by;                /* per statement: the read (`reads`) that shows its row */
     uint32_t *linked[RIG_LINK_RW + 1]; /* per transaction: the read with which it was linked last */
     uint32_t reads;
-    uint64_t unknown_reads, open_reads;
+    uint64_t unknown_reads, open_reads, missing_reads;
 };
 
 /* A read, and the anomalies that were noted of it: each once. */
 struct shown {
     const struct rig_txn_op *ops; /* of its transaction */
     uint32_t txn, op;
-    uint32_t seen;  /* rig_row_seen() */
-    uint64_t noted; /* bits */
-    bool has_own;   /* its transaction wrote to the table before */
-    bool is_open;   /* it may have seen different versions of some row, with different edges; or has an anomaly */
+    uint32_t seen;   /* rig_row_seen() */
+    uint64_t noted;  /* bits */
+    bool has_own;    /* its transaction wrote to the table before */
+    bool is_open;    /* it may have seen different versions of some row, with different edges; or has an anomaly */
+    bool is_missing; /* the same, of a row that it misses and may have missed before all its versions */
     struct rig_row_where condition;
 };
 
@@ -183,7 +184,10 @@ static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
                note(in, shown, RIG_ANOMALY_INTERNAL, row->number, rig_rows_number(rows, own), UINT32_MAX, own_op);
     const struct rig_row_span span = rig_row_span_of(rows, insert, &shown->condition);
     const bool may_exist = in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
-    shown->is_open |= span.known ? meets_within(rows, row->number, &shown->condition, &span) : may_exist;
+    const bool is_choice = span.known && meets_within(rows, row->number, &shown->condition, &span);
+    const bool is_item = shown->condition.column == RIG_ROW_BY_KEY;
+    shown->is_missing |= is_choice && !is_item;
+    shown->is_open |= span.known ? is_choice && is_item : may_exist;
     if (!span.known)
         return true;
     /* The read saw no version that the transaction itself makes later, and none after it. */
@@ -213,6 +217,7 @@ struct rig_row_turns rig_row_turns_of(const struct rig_row_chains *rows, uint32_
 {
     const struct rig_row_write *of = &rows->statements[insert];
     struct rig_row_turns turns = {.known = of->is_whole, .seen = RIG_ROW_NONE, .missed = RIG_ROW_NONE};
+    const bool by_version = rows->guessed && condition->form != RIG_ROW_LISTED;
     bool met = false, behind = false;
     for (uint32_t at = of->first_version; turns.known && at != RIG_ROW_NONE; at = rows->versions[at].next) {
         const uint32_t place = rig_row_place(rows, at);
@@ -221,11 +226,12 @@ struct rig_row_turns rig_row_turns_of(const struct rig_row_chains *rows, uint32_
         const bool meets = rig_row_matches(condition, of->number, rig_rows_number(rows, at));
         turns.known = place != RIG_PLACE_NONE;
         behind |= place >= seen;
-        if (meets != met && behind) {
+        const bool turned = meets != met || (by_version && meets);
+        if (turned && behind) {
             turns.missed = at;
             break;
         }
-        turns.seen = meets != met ? at : turns.seen;
+        turns.seen = turned ? at : turns.seen;
         met = meets;
     }
     return turns;
@@ -291,7 +297,8 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
             return false;
     }
     uint32_t end, i = rig_rows_asked(in->rows, key, &shown.condition, &end), first = end, last = end;
-    if (exact && !shown.has_own && rig_row_sweep_takes(in->sweep, key, &shown.condition)) {
+    if (exact && !shown.has_own && (!counted || !in->rows->guessed) &&
+        rig_row_sweep_takes(in->sweep, key, &shown.condition)) {
         if (!rig_row_sweep_add(in->sweep, txn, key, &shown.condition, shown.seen, &first, &last))
             return false;
     }
@@ -306,7 +313,8 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
                        : in->shown_by[insert] != in->reads && !take_absent(in, &shown, insert))
             return false;
     }
-    in->open_reads += shown.is_open;
+    in->open_reads += shown.is_open || shown.is_missing;
+    in->missing_reads += shown.is_missing && !shown.is_open;
     return true;
 }
 
@@ -370,6 +378,7 @@ enum rig_rc rig_infer_rows(const struct rig_history *history, struct rig_assumpt
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
     inference->unknown_reads = in.unknown_reads;
     inference->open_reads = in.open_reads;
+    inference->missing_reads = in.missing_reads;
     return RIG_OK;
 }
 

@@ -12,6 +12,9 @@
  *   row that was there from the start (RIG_ROWS_INITIAL) has no such time: `first` is its first version that does not
  *   meet the condition, and there is a wr edge from that version's writer, which changed what the read would have
  *   shown. Where each version meets the condition, the read cannot be (predicate-read-miss).
+ * - Which version of such a row the read saw is a choice where one between `first` and `last` meets the condition. That
+ *   it was the first is always possible, and has only rw edges by a predicate more than the graph: so levels that do not
+ *   count these edges do not depend on the choice (missing_reads of struct rig_inference).
  * - A read of one row by its key (RIG_ROW_BY_KEY) is a read of an item, also where it does not show the row.
  *
  * - A read whose rows only a commit shows (RIG_PLACE_LOST) has edges for the rows that it changed, and none for others.
@@ -46,8 +49,8 @@ struct rig_row_span {
 struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t insert,
                                     const struct rig_row_where *condition);
 
-/* The versions of a row that changed whether it meets a condition: the last one that a read saw, and the first one that
- * it did not; RIG_ROW_NONE: there is none. Before its insert the row does not meet it. Only the last version that a
+/* The versions of a row that changed whether it meets a condition, or (of a guess, for counts and sums) the version that
+ * meets it: the last one that a read saw, and the first one that it did not; RIG_ROW_NONE: there is none. Before its insert the row does not meet it. Only the last version that a
  * transaction made of the row counts: no other transaction can see an earlier one. */
 struct rig_row_turns {
     bool known; /* false: the versions are not all known */

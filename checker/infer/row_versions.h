@@ -54,6 +54,7 @@ struct rig_row_chains {
     struct rig_row_version *versions;
     uint32_t version_count;
     uint8_t *committed; /* per transaction */
+    bool guessed;       /* the places of the history are no certificate's, but a guess (row_guess.h) */
     uint32_t committed_count;
 };
 

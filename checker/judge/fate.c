@@ -197,6 +197,8 @@ static const char *ordered_by_guess(const struct judge *j)
 {
     if (!j->type->total_orders && j->verdict->lattice == RIG_LATTICE_EXACT)
         return " in some order of the versions";
+    if (j->type->certified_by_rows && j->scope->open_reads > 0)
+        return " in some choice of the versions that reads missed";
     return j->scope->unordered_keys > 0 ? " in some order of the appends that no read shows" : NULL;
 }
 

@@ -16,6 +16,7 @@
 #include "checker/explain/sentence.h"
 #include "checker/objects/object_decide.h"
 #include "checker/objects/object_sequential.h"
+#include "checker/judge/row_levels.h"
 #include "checker/prove/witness/verify.h"
 
 enum { SHARE_OF_ITEMS = 8 }; /* of the budget, where levels of items are decided apart */
@@ -665,6 +666,33 @@ static enum rig_rc decide_sums(const struct adding *a)
     return RIG_OK;
 }
 
+/* Levels of rows that reads leave open. Those that count no rw edges by predicates do not depend on the versions of rows
+ * that reads miss: each read may have been before all of them. */
+static enum rig_rc decide_rows(const struct adding *a)
+{
+    struct rig_findings *findings = a->findings;
+    const struct rig_inference *inference = &a->judge->inference;
+    const int64_t start_ns = rig_clock_now_ns();
+    uint64_t levels = (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1) & ~all_refuted(findings), held = 0;
+    if (inference->open_reads == inference->missing_reads)
+        findings->explained |= levels & rig_levels_without_predicates();
+    levels &= ~levels_below(findings->explained);
+    const enum rig_rc rc =
+        rig_rows_explain(a->judge->history, a->judge, levels, start_ns + findings->budget_ns, &held, a->err);
+    findings->explained |= held;
+    const int64_t took_ns = rig_clock_now_ns() - start_ns;
+    findings->decide_ns += took_ns;
+    findings->budget_ns -= took_ns < findings->budget_ns ? took_ns : findings->budget_ns;
+    return rc;
+}
+
+static bool decides_rows(const struct rig_judge *judge)
+{
+    return judge->type->certified_by_rows && judge->inference.open_reads > 0 && judge->inference.unknown_reads == 0 &&
+           judge->history->lost_count == 0 && judge->history->places == NULL && judge->history->certificate == NULL &&
+           judge->selected == NULL;
+}
+
 static bool decides_sums(const struct rig_judge *judge)
 {
     return judge->type->no_edges && judge->inference.open_reads > 0 && judge->history->lost_count == 0;
@@ -713,7 +741,7 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
     findings->undecided |= undecided_items(judge);
     struct adding a = {findings, judge, NULL, err};
     const bool decides_objects = judge->type->objects;
-    if (!any_found(judge) && open_levels(&a) == 0 && !decides_objects && !decides_sums(judge))
+    if (!any_found(judge) && open_levels(&a) == 0 && !decides_objects && !decides_sums(judge) && !decides_rows(judge))
         return RIG_OK;
     struct rig_verifier *verifier = rig_verifier_new(judge->history, judge->inference.prefilled);
     if (verifier == NULL)
@@ -732,6 +760,8 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
         rc = decide_objects(&a);
     if (rc == RIG_OK && findings->lattice == RIG_LATTICE_EXACT && decides_sums(judge))
         rc = decide_sums(&a);
+    if (rc == RIG_OK && findings->lattice == RIG_LATTICE_EXACT && decides_rows(judge))
+        rc = decide_rows(&a);
     rig_verifier_free(verifier);
     return rc;
 }

@@ -116,13 +116,19 @@ def execute(draw, txns, isolation):
         return None
 
     open_txns = list(range(len(txns)))
+    times, begun = [], set()
     while open_txns:
         i = open_txns[0] if isolation == "serial" else draw.choice(open_txns)
+        for j in [i, *(k for k in open_txns if draw.random() < 0.2)]:
+            if j not in begun:
+                begun.add(j)
+                times.append((len(times), j, False))
         done = run(i)
         if done is not None:
             open_txns.remove(i)
             ended.append((i, done))
-    return ended, [s["results"] for s in state]
+            times.append((len(times), i, True))
+    return ended, [s["results"] for s in state], times
 
 
 def damage(draw, results):
@@ -167,6 +173,49 @@ def serial_order(txns, results, chosen, items_only):
     return False
 
 
+def run_on(view, txn, shown):
+    """The rows after the transaction's statements on this view, or None where a result differs."""
+    rows = dict(view)
+    for statement, seen in zip(txn, shown):
+        came = apply(rows, statement)
+        if seen is not None and came != seen:
+            return None
+    return rows
+
+
+def point_order(txns, results, chosen, precedes, split):
+    """Whether an order explains the reads in which each transaction stands at one point, or (split) reads at one point and
+    commits at a later one, without another commit of a row that it changed between. precedes(a, b): a commits before b reads."""
+
+    def place(rows, begun, ended):
+        if len(ended) == len(chosen):
+            return True
+        for i in chosen:
+            if i in ended or (i not in begun and any(precedes(j, i) for j in chosen if j not in ended and j != i)):
+                continue
+            if i not in begun:
+                after = run_on(rows, txns[i], results[i])
+                if after is None:
+                    continue
+                if split:
+                    if place(rows, {**begun, i: (rows, after)}, ended):
+                        return True
+                    continue
+                if place(after, begun, ended | {i}):
+                    return True
+                continue
+            before, after = begun[i]
+            changed = {row for row in before.keys() | after.keys() if before.get(row) != after.get(row)}
+            if any(rows.get(row) != before.get(row) for row in changed):
+                continue
+            merged = {row: version for row, version in {**rows, **{row: after.get(row) for row in changed}}.items() if version is not None}
+            if place(merged, {k: v for k, v in begun.items() if k != i}, ended | {i}):
+                return True
+        return False
+
+    return place({}, {}, frozenset())
+
+
 def micro_operations(txn, results, known):
     ops = []
     for (kind, condition, number), shown in zip(txn, results):
@@ -175,6 +224,17 @@ def micro_operations(txn, results, known):
         if number is not None:
             ops.append(["row", 0, number])
     return ops
+
+
+def timed_lines(txns, results, times, outcomes):
+    """Transactions at the times of their run. times: (position, transaction, whether it ends)."""
+    lines = []
+    for position, i, ends in times:
+        ops = micro_operations(txns[i], results[i], ends and outcomes[i] != "info")
+        if not ends:
+            ops = [[f, key, None if f == "r" else value] for f, key, value in ops]
+        lines.append({"index": position, "type": outcomes[i] if ends else "invoke", "process": i, "f": "txn", "value": ops})
+    return lines
 
 
 def lines_of(txns, results, ended, outcomes):
@@ -205,7 +265,7 @@ def try_one(draw, folder, tally):
     if draw.random() < 0.7:
         txns.append([["read", -99910, None]])  # what is there at the end
     isolation = draw.choice(list(KEPT))
-    ended, results = execute(draw, txns, isolation)
+    ended, results, times = execute(draw, txns, isolation)
     damaged = draw.random() < 0.2
     if damaged:
         damage(draw, results)
@@ -215,7 +275,13 @@ def try_one(draw, folder, tally):
         outcomes[i] = "info" if draw.random() < 0.1 else done
     # Its fate is unknown: nothing came back.
     shown = {i: [None] * len(txns[i]) if outcomes[i] == "info" else results[i] for i in outcomes}
-    lines = lines_of(txns, results, ended, outcomes)
+    timed = draw.random() < 0.5
+    lines = timed_lines(txns, results, times, outcomes) if timed else lines_of(txns, results, ended, outcomes)
+    at = {(i, ends): position for position, i, ends in times}
+
+    def in_time(a, b):
+        return timed and outcomes[a] == "ok" and at[(a, True)] < at[(b, False)]
+
     levels, error = judge(lines, folder)
     if levels is None:
         return f"{error}\n" + "\n".join(map(json.dumps, lines))
@@ -232,6 +298,16 @@ def try_one(draw, folder, tally):
         tally[f"{level} held"] += levels[level] == "held"
         if levels[level] == "held" and not any(serial_order(txns, shown, chosen, items_only) for chosen in choices):
             why = f"{level} is held, and no serial order explains the reads"
+    for level, split, precedes in (("serializable", False, None), ("strict-serializable", False, in_time),
+                                   ("snapshot-isolation", True, None), ("strong-snapshot-isolation", True, in_time)):
+        fate = levels[level]
+        if fate == "not-refuted":
+            tally["open"] += 1
+            continue
+        found = any(point_order(txns, shown, chosen, precedes or (lambda a, b: False), split) for chosen in choices)
+        if found != (fate == "held"):
+            why = f"{level} is {fate}, and {'an' if found else 'no'} order explains the reads"
+        tally[f"{level} {fate} by points"] = tally.get(f"{level} {fate} by points", 0) + 1
     tally["apart"] += levels["serializable"] == "refuted" and levels["repeatable-read"] != "refuted"
     return why and f"{why}\n" + "\n".join(map(json.dumps, lines))
 
@@ -242,14 +318,14 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
-    tally = {"serializable": 0, "repeatable-read": 0, "apart": 0, "serializable held": 0, "repeatable-read held": 0}
+    tally = {"serializable": 0, "repeatable-read": 0, "apart": 0, "serializable held": 0, "repeatable-read held": 0, "open": 0}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(arguments.count):
             why = try_one(draw, folder, tally)
             if why is not None:
                 sys.exit(f"seed {arguments.seed}, history {number}: {why}")
     print(f"{arguments.count} histories agree; refuted, or held: {tally}")
-    if min(tally["serializable"], tally["serializable held"]) < arguments.count // 30 or min(tally.values()) < 1:
+    if min(tally["serializable"], tally["serializable held"]) < arguments.count // 30 or min(count for name, count in tally.items() if name != "open") < 1:
         sys.exit("too few histories were refuted or held to test anything")
 
 
