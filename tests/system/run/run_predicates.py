@@ -57,7 +57,7 @@ class Predicates(PostgresTest):
         results = self.run_shared("pg-phantom-repeatable-read.yaml", status=1, anomaly="G2-predicate")
         self.assertFalse(ITEMS & results["anomalies"].keys(), results["anomalies"].keys())
         self.assertEqual(results["levels"]["serializable"], "refuted")
-        self.assertEqual(results["levels"]["repeatable-read"], "not-refuted")
+        self.assertNotEqual(results["levels"]["repeatable-read"], "refuted")
         # Every form of the history gives the same verdict.
         for form in ("jsonl", "edn"):
             self.status(0, self.rig("convert", "out/history.rig", f"out/again.{form}"))
@@ -91,7 +91,7 @@ class Predicates(PostgresTest):
         for join in ("any", "nested-loop", "hash", "merge"):
             with self.subTest(join=join):
                 results = self.run_shared("pg-phantom-repeatable-read.yaml", f"database.row-join={join}", status=1, anomaly="G2-predicate")
-                self.assertEqual(results["levels"]["repeatable-read"], "not-refuted")
+                self.assertNotEqual(results["levels"]["repeatable-read"], "refuted")
 
     def test_a_second_table_that_is_out_of_step_is_found(self):
         """Its trigger goes during the run: reads miss rows, or show them at a version that no statement wrote."""
