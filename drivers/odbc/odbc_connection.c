@@ -1,11 +1,12 @@
 #include "drivers/odbc/odbc_connection.h"
 
+#include <odbcinst.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
-#include "drivers/odbc/odbc_string.h"
 
 /* SQL Server's own attribute and level, as in Microsoft's headers: the ODBC levels have no snapshot. */
 enum { SS_TXN_ISOLATION = 1227, SS_TXN_SNAPSHOT = 32 };
@@ -88,22 +89,144 @@ static bool diagnose_connection(const struct rig_odbc_connection *connection, st
     return false;
 }
 
+/* -- connection strings ---------------------------------------------------------------------------------------------- */
+
+/* "KEY=VALUE;KEY={VALUE};...", keys in any case, a `}` in braces doubled. */
+
+enum { NAME_BYTES = 256, PATH_BYTES = 1024 };
+
+/* The rest of the string after its first attribute. `key` and `value` are where the two stand, blanks included. */
+static const char *next_attribute(const char *at, const char **key, size_t *key_size, const char **value,
+                                  size_t *value_size)
+{
+    *key = at;
+    *key_size = strcspn(at, "=;");
+    at += *key_size;
+    at += *at == '=';
+    *value = at;
+    if (*at == '{')
+        for (at++; *at != '\0'; at++)
+            if (*at == '}' && *++at != '}')
+                break;
+    at += strcspn(at, ";");
+    *value_size = (size_t)(at - *value);
+    return at + (*at == ';');
+}
+
+static void trim(const char **text, size_t *size)
+{
+    while (*size > 0 && (*text)[0] == ' ') {
+        ++*text;
+        --*size;
+    }
+    while (*size > 0 && (*text)[*size - 1] == ' ')
+        --*size;
+}
+
+static void copy_value(const char *from, size_t from_size, char *value, size_t size)
+{
+    const bool braces = from_size >= 2 && from[0] == '{' && from[from_size - 1] == '}';
+    const char *const end = from + from_size - braces;
+    size_t used = 0;
+    for (from += braces; from < end && used + 1 < size; from++) {
+        value[used++] = *from;
+        from += braces && from[0] == '}' && from + 1 < end && from[1] == '}';
+    }
+    value[used] = '\0';
+}
+
+/* The first value of `key`, without its braces and cut to `size` bytes, as drivers take it. False, and an empty value, where the
+ * string has no such key. */
+static bool find_attribute(const char *connection, const char *key, char *value, size_t size)
+{
+    value[0] = '\0';
+    while (*connection != '\0') {
+        const char *found = NULL, *text = NULL;
+        size_t found_size = 0, text_size = 0;
+        connection = next_attribute(connection, &found, &found_size, &text, &text_size);
+        trim(&found, &found_size);
+        if (found_size != strlen(key) || strncasecmp(found, key, found_size) != 0)
+            continue;
+        trim(&text, &text_size);
+        copy_value(text, text_size, value, size);
+        return true;
+    }
+    return false;
+}
+
+/* Appends ";KEY={VALUE}", in braces where the value needs them. */
+static void append_attribute(struct rig_buf *connection, const char *key, const char *value)
+{
+    const size_t length = strlen(value);
+    const bool braces = strpbrk(value, "[]{}(),;?*=!@ ") != NULL;
+    rig_buf_printf(connection, "%s%s=", connection->size == 0 ? "" : ";", key);
+    if (!braces) {
+        rig_buf_add_text(connection, value);
+        return;
+    }
+    rig_buf_add_char(connection, '{');
+    for (size_t i = 0; i < length; i++) {
+        rig_buf_add_char(connection, value[i]);
+        if (value[i] == '}')
+            rig_buf_add_char(connection, '}');
+    }
+    rig_buf_add_char(connection, '}');
+}
+
+/* Whether the name of a driver's file begins so. */
+static bool is_driver(const char *file, const char *name)
+{
+    const char *const slash = strrchr(file, '/');
+    return strncasecmp(slash == NULL ? file : slash + 1, name, strlen(name)) == 0;
+}
+
+/* The value of a key for the data source that the string names; empty: there is none. */
+static void ask_source(const char *connection, const char *key, char *value, int size)
+{
+    char name[NAME_BYTES];
+    value[0] = '\0';
+    if (strchr(connection, '=') == NULL)
+        (void)SQLGetPrivateProfileString(connection, key, "", value, size, "odbc.ini");
+    else if (find_attribute(connection, "DSN", name, sizeof name))
+        (void)SQLGetPrivateProfileString(name, key, "", value, size, "odbc.ini");
+}
+
+/* Whether odbc.ini gives the key for the data source that the string names. */
+static bool source_has(const char *connection, const char *key)
+{
+    char value[NAME_BYTES];
+    ask_source(connection, key, value, sizeof value);
+    return value[0] != '\0';
+}
+
+/* Whether the string selects such a driver, as far as the files odbc.ini and odbcinst.ini tell. */
+static bool selects_driver(const char *connection, const char *name)
+{
+    char driver[PATH_BYTES], file[PATH_BYTES] = "";
+    if (!find_attribute(connection, "Driver", driver, sizeof driver))
+        ask_source(connection, "Driver", driver, sizeof driver);
+    if (driver[0] == '\0' || is_driver(driver, name))
+        return driver[0] != '\0';
+    (void)SQLGetPrivateProfileString(driver, "Driver", "", file, sizeof file, "odbcinst.ini");
+    return is_driver(file, name);
+}
+
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 
 static bool add_attribute(const char *connection, const struct addition *addition, struct rig_buf *text,
                           struct rig_odbc_fault *fault)
 {
     char value[RIG_ODBC_NAME_BYTES];
-    const bool given = rig_odbc_attribute(connection, addition->key, value, sizeof value) ||
-                       rig_odbc_attribute(connection, addition->alias, value, sizeof value);
+    const bool given = find_attribute(connection, addition->key, value, sizeof value) ||
+                       find_attribute(connection, addition->alias, value, sizeof value);
     if (addition->otherwise != NULL && given && strcmp(value, addition->value) != 0)
         return rig_odbc_refuse(
             fault,
             "%s=%s in the connection string: with it %s, so that other transactions run than rig asked for; remove it "
             "(%s=%s is added)",
             addition->key, value, addition->otherwise, addition->key, addition->value);
-    if (!given && (addition->otherwise != NULL || !rig_odbc_source_has(connection, addition->key)))
-        rig_odbc_add_attribute(text, addition->key, addition->value);
+    if (!given && (addition->otherwise != NULL || !source_has(connection, addition->key)))
+        append_attribute(text, addition->key, addition->value);
     return true;
 }
 
@@ -113,7 +236,7 @@ static bool compose(const struct rig_odbc_target *target, const struct addition 
 {
     char value[RIG_ODBC_NAME_BYTES];
     if (strchr(target->connection, '=') == NULL)
-        rig_odbc_add_attribute(text, "DSN", target->connection);
+        append_attribute(text, "DSN", target->connection);
     else
         rig_buf_add_text(text, target->connection);
     const struct {
@@ -122,11 +245,11 @@ static bool compose(const struct rig_odbc_target *target, const struct addition 
     for (size_t i = 0; i < sizeof account / sizeof account[0]; i++) {
         if (account[i].value == NULL)
             continue;
-        if (rig_odbc_attribute(target->connection, account[i].key, value, sizeof value))
+        if (find_attribute(target->connection, account[i].key, value, sizeof value))
             return rig_odbc_refuse(
                 fault, "the connection string has %s, and the session a value of its own for it: remove one of them",
                 account[i].key);
-        rig_odbc_add_attribute(text, account[i].key, account[i].value);
+        append_attribute(text, account[i].key, account[i].value);
     }
     if (addition != NULL && !add_attribute(target->connection, addition, text, fault))
         return false;
@@ -162,13 +285,13 @@ static bool connect_driver(struct rig_odbc_connection *connection, const struct 
 {
     const struct addition *expected = NULL, *needed = NULL;
     for (size_t i = 0; i < ADDITION_COUNT && expected == NULL; i++)
-        if (rig_odbc_selects_driver(target->connection, additions[i].driver))
+        if (selects_driver(target->connection, additions[i].driver))
             expected = &additions[i];
     if (!connect_as(connection, target, expected, fault))
         return false;
     ask_name(connection, SQL_DRIVER_NAME, SQL_DRIVER_VER, connection->driver);
     for (size_t i = 0; i < ADDITION_COUNT && needed == NULL; i++)
-        if (rig_odbc_is_driver(connection->driver, additions[i].driver))
+        if (is_driver(connection->driver, additions[i].driver))
             needed = &additions[i];
     if (needed == expected || needed == NULL)
         return true;
