@@ -1,11 +1,13 @@
 #include "base/data_folder.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, NAMES_MOST = 1024 };
+static const char suffix[] = ".yaml";
 
 /* In a build folder, or in the folder of an installation that was moved as a whole. */
 static bool visit_beside_binary(const char *kind, bool (*visit)(void *, const char *, size_t), void *context)
@@ -67,10 +69,16 @@ bool rig_data_folder_find(const char *kind, const char *variable, const char *na
     return rig_data_folder_each(kind, variable, try_folder, &search);
 }
 
+/* The length of a file's name without its ending; 0 for a hidden file, or one with another ending. */
+static size_t stem_length(const char *name)
+{
+    const size_t length = strlen(name), ending = sizeof suffix - 1;
+    return length > ending && name[0] != '.' && strcmp(name + length - ending, suffix) == 0 ? length - ending : 0;
+}
+
 static bool is_path(const char *name)
 {
-    const size_t length = strlen(name);
-    return strchr(name, '/') != NULL || (length > 5 && strcmp(name + length - 5, ".yaml") == 0);
+    return strchr(name, '/') != NULL || stem_length(name) > 0;
 }
 
 enum rig_rc rig_data_folder_read(const char *kind, const char *variable, const char *option, const char *name,
@@ -94,4 +102,62 @@ enum rig_rc rig_data_folder_read(const char *kind, const char *variable, const c
     if (rc != RIG_OK || rig_buf_read_file(text, path, &own) == RIG_OK || text->size > 0)
         return rc;
     return rig_fail(err, RIG_E_PLAN, "%s: %s", option, own.text);
+}
+
+struct collecting {
+    const char *subfolder;
+    struct rig_arena *arena;
+    const char **names;
+    size_t count;
+    bool failed;
+};
+
+static bool has_name(const struct collecting *all, const char *name, size_t length)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (strlen(all->names[i]) == length && strncmp(all->names[i], name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Goes on to the next folder in any case. */
+static bool collect(void *context, const char *folder, size_t length)
+{
+    struct collecting *all = context;
+    char path[PATH_BYTES];
+    const int size = snprintf(path, sizeof path, "%.*s%s", (int)length, folder, all->subfolder);
+    DIR *dir = size > 0 && (size_t)size < sizeof path ? opendir(path) : NULL;
+    for (const struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+        const size_t name = stem_length(entry->d_name);
+        if (name == 0 || has_name(all, entry->d_name, name))
+            continue;
+        const char *copy = all->count < NAMES_MOST ? rig_arena_text(all->arena, entry->d_name, name) : NULL;
+        all->failed = all->failed || copy == NULL;
+        if (copy != NULL)
+            all->names[all->count++] = copy;
+    }
+    if (dir != NULL)
+        (void)closedir(dir);
+    return false;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+enum rig_rc rig_data_folder_names(const char *kind, const char *variable, const char *subfolder,
+                                  struct rig_arena *arena, struct rig_text_list *names, struct rig_err *err)
+{
+    struct collecting all = {
+        .subfolder = subfolder, .arena = arena, .names = rig_arena_array(arena, NAMES_MOST, sizeof *all.names)};
+    if (all.names == NULL)
+        return rig_no_memory(err, "the names of files");
+    (void)rig_data_folder_each(kind, variable, collect, &all);
+    if (all.failed)
+        return rig_fail(err, RIG_E_LIMIT, "more than %d files in %s%s", (int)NAMES_MOST, kind, subfolder);
+    qsort(all.names, all.count, sizeof *all.names, compare_names);
+    *names = (struct rig_text_list){.at = all.names, .count = all.count};
+    return RIG_OK;
 }

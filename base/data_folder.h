@@ -13,7 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/err.h"
+#include "base/option.h"
 
 /*
  * Calls `visit` for each folder of `kind` ("dialects"), until it returns true, and returns whether one did. `variable`
@@ -35,5 +38,12 @@ bool rig_data_folder_find(const char *kind, const char *variable, const char *na
  */
 enum rig_rc rig_data_folder_read(const char *kind, const char *variable, const char *option, const char *name,
                                  char *path, size_t path_size, struct rig_buf *text, struct rig_err *err);
+
+/*
+ * The names of the files `<folder><subfolder>/<name>.yaml`, without hidden ones: sorted, each once, from `arena`.
+ * `subfolder`: empty, or with a `/` before it. None is no error. RIG_E_LIMIT.
+ */
+enum rig_rc rig_data_folder_names(const char *kind, const char *variable, const char *subfolder,
+                                  struct rig_arena *arena, struct rig_text_list *names, struct rig_err *err);
 
 #endif

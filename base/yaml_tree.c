@@ -365,8 +365,11 @@ static enum rig_rc read_mappings(const struct rig_yaml_tree *tree, const char *v
     return RIG_OK;
 }
 
-enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, struct rig_err *err)
+enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *given, struct rig_err *err)
 {
+    const char *text = rig_arena_text(tree->arena, given, strlen(given));
+    if (text == NULL)
+        return out_of_memory(err);
     const struct rig_yaml_place place = {.override = text};
     const char *equals = strchr(text, '=');
     if (equals == NULL)
@@ -421,6 +424,19 @@ const char *rig_yaml_beside(const struct rig_yaml_tree *tree, const char *path)
     memcpy(whole, tree->file, folder);
     memcpy(whole + folder, path, size);
     return whole;
+}
+
+void rig_yaml_remove(struct rig_yaml_node *mapping, const char *key)
+{
+    struct rig_yaml_entry *before = NULL;
+    for (struct rig_yaml_entry *entry = mapping->first; entry != NULL; before = entry, entry = entry->next) {
+        if (strcmp(entry->key, key) != 0)
+            continue;
+        *(before == NULL ? &mapping->first : &before->next) = entry->next;
+        mapping->last = mapping->last == entry ? before : mapping->last;
+        mapping->count--;
+        return;
+    }
 }
 
 struct rig_yaml_node *rig_yaml_value(const struct rig_yaml_node *mapping, const char *key)

@@ -60,7 +60,7 @@ struct rig_yaml_tree {
  */
 enum rig_rc rig_yaml_tree_read(struct rig_yaml_tree *tree, struct rig_arena *arena, const char *what, const char *file,
                                const char *text, size_t size, struct rig_err *err);
-/* Sets `a.b=c` in the tree, replacing an earlier value; `a.b=[{c: d}, ...]` sets a list of mappings. Borrows `text`. */
+/* Sets `a.b=c` in the tree, replacing an earlier value; `a.b=[{c: d}, ...]` sets a list of mappings. Copies `text`. */
 enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, struct rig_err *err);
 
 /* Fails with RIG_E_PLAN and `<place>: <text>`. */
@@ -76,6 +76,8 @@ const char *rig_yaml_beside(const struct rig_yaml_tree *tree, const char *path);
  * Each function refuses with RIG_E_PLAN at the place in the file, naming what was expected.
  */
 
+/* Takes a key out of a mapping that may have it. */
+void rig_yaml_remove(struct rig_yaml_node *mapping, const char *key);
 /* The value of a key of a mapping, or NULL. */
 struct rig_yaml_node *rig_yaml_value(const struct rig_yaml_node *mapping, const char *key);
 /* Refuses a mapping with other keys than `known`, NULL-ended, and what is no mapping. */

@@ -24,6 +24,7 @@
 #include "nemesis/faults.h"
 #include "report/report.h"
 #include "run/plan/reproduction.h"
+#include "run/plan/shipped_plan.h"
 
 /* -- one line each, as text or as members of a JSON object ----------------------------------------------------------
  */
@@ -365,6 +366,26 @@ static void list_dialects(struct lister *lister)
         lister->status = RIG_EXIT_USAGE;
 }
 
+static void list_plans(struct lister *lister)
+{
+    struct rig_arena arena;
+    struct rig_text_list names = {.count = 0};
+    struct rig_err err = {0};
+    rig_arena_init(&arena, 0);
+    if (rig_shipped_plan_names(&arena, &names, &err) != RIG_OK)
+        lister->status = rig_cli_fail(&err);
+    for (size_t i = 0; i < names.count; i++) {
+        struct rig_buf summary;
+        rig_buf_init(&summary, 0);
+        if (rig_shipped_plan_summary(names.at[i], &summary)) {
+            begin_row(lister, names.at[i], 31, "shows", rig_buf_text(&summary));
+            end_row(lister);
+        }
+        rig_buf_done(&summary);
+    }
+    rig_arena_done(&arena);
+}
+
 /* -- the command --------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -378,6 +399,7 @@ static const struct {
     {"anomalies", list_anomalies},
     {"dialects", list_dialects},
     {"reproductions", list_reproductions},
+    {"plans", list_plans},
 };
 
 enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
@@ -394,12 +416,13 @@ static const struct rig_argument arguments_of_list[] = {
 
 static const struct rig_arguments_table table_of_list = {
     .command = "list",
-    .positionals = "drivers|workloads|faults|levels|anomalies|dialects|reproductions [LEVEL]",
+    .positionals = "drivers|workloads|faults|levels|anomalies|dialects|reproductions|plans [LEVEL]",
     .least_positionals = 1,
     .most_positionals = 2,
     .description =
-        "Lists what this build supports, one line each. `dialects` are what drivers know of databases, and\n"
-        "`reproductions` known bugs that `rig reproduce` shows again. Levels have a drawing of their implications; "
+        "Lists what this build supports, one line each. `dialects` are what drivers know of databases,\n"
+        "`reproductions` known bugs that `rig reproduce` shows again, and `plans` those that `rig run NAME` runs. "
+        "Levels have a drawing of their implications; "
         "`levels LEVEL`\n"
         "shows one of them, with the cycles that it forbids and what implies it. Levels and\n"
         "anomalies have a definition and its source; those of a `certificate` are discrepancies between the clients'\n"
@@ -428,7 +451,7 @@ static int complain_unknown(const char *name)
         rig_cli_complain("list: there is no list `%s`; did you mean `%s`?", name, nearest.best);
     else
         rig_cli_complain("list: there is no list `%s`; expected one of "
-                         "drivers|workloads|faults|levels|anomalies|dialects|reproductions",
+                         "drivers|workloads|faults|levels|anomalies|dialects|reproductions|plans",
                          name);
     return RIG_EXIT_USAGE;
 }

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "cli/cli.h"
+#include "cli/target_url.h"
 #include "drivers/loader.h"
 
 /* Options that are short for --set. With `joined`, all values of one option are one list; else each is KEY=VALUE. */
@@ -36,16 +37,16 @@ const struct rig_argument_elsewhere rig_cli_elsewhere_of_plan[] = {
 /* The overrides of one command line, in order; the texts lie in `buf`, each with its ending NUL. */
 enum { FIRST_MOST = 64, OVERRIDES_MOST = FIRST_MOST + RIG_ARGUMENTS_MAX };
 struct overrides {
-    struct rig_plan_override at[OVERRIDES_MOST];
-    size_t offsets[OVERRIDES_MOST]; /* of those in `buf` */
-    size_t given_count, count;
+    struct rig_plan_override at[OVERRIDES_MOST]; /* text NULL: at its offset in `buf` */
+    size_t offsets[OVERRIDES_MOST];
+    size_t count;
     struct rig_buf buf;
 };
 
 static void begin_override(struct overrides *overrides, const char *key)
 {
     if (overrides->buf.size > 0)
-        rig_buf_add_char(&overrides->buf, '\0');
+        rig_buf_add_char(&overrides->buf, '\0'); /* a second one does no harm */
     overrides->offsets[overrides->count++] = overrides->buf.size;
     rig_buf_add_text(&overrides->buf, key);
 }
@@ -62,21 +63,41 @@ static void add_shorthand(const struct rig_arguments *arguments, size_t row, str
     }
 }
 
-/* --set before the shorthands, so that these win. */
-static void collect(const struct rig_arguments *arguments, const struct rig_text_list *first, bool has_shorthands,
-                    struct overrides *overrides)
+/* The settings of --on, each ended by its NUL. */
+static enum rig_rc add_target(const struct rig_arguments *arguments, struct overrides *overrides, struct rig_err *err)
+{
+    const char *url = rig_arguments_value_at(arguments, "on", 0);
+    const size_t begin = overrides->buf.size;
+    struct rig_err own = {0};
+    if (url == NULL)
+        return RIG_OK;
+    const enum rig_rc rc = rig_target_url_settings(url, &overrides->buf, &own);
+    if (rc != RIG_OK)
+        return rig_fail(err, rc, "--on: %s", own.text);
+    const char *texts = rig_buf_text(&overrides->buf);
+    for (size_t at = begin; at < overrides->buf.size && overrides->count < FIRST_MOST; at += strlen(texts + at) + 1)
+        overrides->offsets[overrides->count++] = at;
+    return RIG_OK;
+}
+
+/* --on before --set, and --set before the shorthands, so that the later ones win. */
+static enum rig_rc collect(const struct rig_arguments *arguments, const struct rig_text_list *first,
+                           bool has_shorthands, struct overrides *overrides, struct rig_err *err)
 {
     const char *text;
+    enum rig_rc rc = has_shorthands ? add_target(arguments, overrides, err) : RIG_OK;
     for (size_t i = 0; i < first->count && overrides->count < FIRST_MOST; i++)
         overrides->at[overrides->count++].text = first->at[i];
     for (size_t i = 0; (text = rig_arguments_value_at(arguments, "set", i)) != NULL; i++)
         overrides->at[overrides->count++].text = text;
-    overrides->given_count = overrides->count;
     for (size_t row = 0; has_shorthands && row < sizeof shorthands / sizeof shorthands[0]; row++)
         add_shorthand(arguments, row, overrides);
     const char *texts = rig_buf_text(&overrides->buf);
-    for (size_t i = overrides->given_count; i < overrides->count; i++)
-        overrides->at[i].text = texts + overrides->offsets[i];
+    for (size_t i = 0; i < overrides->count; i++) {
+        if (overrides->at[i].text == NULL)
+            overrides->at[i].text = texts + overrides->offsets[i];
+    }
+    return rc;
 }
 
 /* --servers is $RIG_SERVERS, which drivers read. */
@@ -102,9 +123,10 @@ static int load(const char *path, const struct rig_text_list *first, bool has_sh
     const uint64_t *given_seed = rig_arguments_has(arguments, "seed") ? &seed : NULL;
     struct overrides overrides = {.count = 0};
     rig_buf_init(&overrides.buf, 0);
-    collect(arguments, first, has_shorthands, &overrides);
     struct rig_err err = {0};
-    enum rig_rc rc = overrides.buf.failed ? rig_no_memory(&err, "the options") : RIG_OK;
+    enum rig_rc rc = collect(arguments, first, has_shorthands, &overrides, &err);
+    if (rc == RIG_OK && overrides.buf.failed)
+        rc = rig_no_memory(&err, "the options");
     if (rc == RIG_OK)
         rc = name_servers(arguments, &err);
     if (rc == RIG_OK)

@@ -26,6 +26,10 @@
 /* The same, and the requests that the plan has keys for. */
 #define RIG_ARGUMENTS_OF_PLAN                                                                                          \
     RIG_ARGUMENTS_OF_ANY_PLAN,                                                                                         \
+        {.name = "on",                                                                                                 \
+         .value = "URL",                                                                                               \
+         .help = "use this database in place of the plan's: postgres://USER@HOST:PORT/DB, mysql://, etcd://, "         \
+                 "http://, odbc:DSN"},                                                                                 \
         {.name = "level",                                                                                              \
          .value = "LEVEL",                                                                                             \
          .repeatable = true,                                                                                           \

@@ -175,9 +175,22 @@ static enum rig_rc fail_not_found(const char *name, const struct folder_list *fo
     return rc;
 }
 
+/* Other names of databases whose driver has one name. */
+static const char *usual_name(const char *name)
+{
+    static const char *const aliases[][2] = {
+        {"mariadb", "mysql"}, {"postgresql", "postgres"}, {"pg", "postgres"}, {"sqlite3", "sqlite"}};
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
+        if (strcmp(name, aliases[i][0]) == 0)
+            return aliases[i][1];
+    }
+    return name;
+}
+
 enum rig_rc rig_driver_load(const char *name, const struct rig_driver **driver, struct rig_err *err)
 {
     RIG_REQUIRE(name != NULL && driver != NULL);
+    name = usual_name(name);
     if (!name_is_valid(name, strlen(name)))
         return rig_fail(err, RIG_E_DRIVER,
                         "`%.64s` is not a driver's name: expected 1 to %d letters, digits, `-` "

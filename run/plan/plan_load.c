@@ -18,8 +18,9 @@
 #include "run/plan/plan_lists.h"
 #include "run/plan/plan_sections.h"
 #include "run/plan/plan_text.h"
+#include "run/plan/shipped_plan.h"
 
-enum { NAME_BYTES_MAX = 64, MOST_PREFILLED = 1000000 /* rows: a few seconds of `setup` */ };
+enum { PLAN_PATH_BYTES = 4096, NAME_BYTES_MAX = 64, MOST_PREFILLED = 1000000 /* rows: a few seconds of `setup` */ };
 
 struct reader {
     struct rig_plan *plan;
@@ -586,6 +587,20 @@ static bool register_passwords(const struct rig_yaml_node *node)
     return true;
 }
 
+/* A command line that names servers means them, and not those that the file's `cluster.local` starts. */
+static void drop_local(struct rig_yaml_node *root)
+{
+    struct rig_yaml_node *database = rig_yaml_value(root, "database");
+    struct rig_yaml_node *cluster = database == NULL ? NULL : rig_yaml_value(database, "cluster");
+    const struct rig_yaml_node *hosts = cluster == NULL ? NULL : rig_yaml_value(cluster, "hosts");
+    const struct rig_yaml_node *named = hosts != NULL      ? hosts
+                                        : database != NULL ? rig_yaml_value(database, "endpoints")
+                                                           : NULL;
+    const struct rig_yaml_node *local = cluster == NULL ? NULL : rig_yaml_value(cluster, "local");
+    if (named != NULL && named->place.override != NULL && local != NULL && local->place.override == NULL)
+        rig_yaml_remove(cluster, "local");
+}
+
 static enum rig_rc read_plan(struct reader *reader, const char *text, size_t size,
                              const struct rig_plan_override *overrides, size_t override_count, const uint64_t *seed,
                              struct rig_err *err)
@@ -596,6 +611,8 @@ static enum rig_rc read_plan(struct reader *reader, const char *text, size_t siz
         rc = rig_plan_nemesis_normalize(&reader->tree, err);
     for (size_t i = 0; rc == RIG_OK && i < override_count; i++)
         rc = rig_yaml_tree_set(&reader->tree, overrides[i].text, err);
+    if (rc == RIG_OK)
+        drop_local(reader->tree.root);
     if (rc == RIG_OK && !register_passwords(reader->tree.root))
         rc = rig_yaml_refuse(&reader->tree, &reader->tree.root->place, err, "too many secrets in one plan");
     if (rc == RIG_OK)
@@ -735,8 +752,12 @@ enum rig_rc rig_plan_load(const char *path, const struct rig_plan_override *over
     /* One byte more than a plan may have, so that what is too large is refused as such. */
     rig_buf_init(&text, RIG_YAML_BYTES + 2);
     struct rig_err own = {0};
-    enum rig_rc rc = rig_buf_read_file(&text, path, &own);
-    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    char file[PLAN_PATH_BYTES];
+    enum rig_rc rc = rig_shipped_plan_find(path, file, sizeof file, err);
+    if (rc != RIG_OK)
+        return rc;
+    rc = rig_buf_read_file(&text, file, &own);
+    const char *shown = strcmp(path, "-") == 0 ? "standard input" : file;
     if (rc == RIG_OK || text.size > RIG_YAML_BYTES)
         rc = rig_plan_parse(shown, rig_buf_text(&text), text.size, overrides, override_count, seed, plan, err);
     else

@@ -1,6 +1,5 @@
 #include "run/plan/reproduction.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "checker/model/level.h"
 #include "run/plan/plan_bind.h"
 
-enum { PATH_BYTES = 4096, NAME_BYTES = 128, ENTRIES_MOST = 256 };
+enum { PATH_BYTES = 4096, NAME_BYTES = 128 };
 
 /* As written. */
 struct entry {
@@ -351,62 +350,12 @@ bool rig_reproduction_is_about(const struct rig_reproduction *reproduction, cons
 
 /* -- all entries --------------------------------------------------------------------------------------------------- */
 
-struct collecting {
-    struct rig_arena *arena;
-    const char **names;
-    size_t count;
-    bool failed;
-};
-
-static bool has_name(const struct collecting *all, const char *name, size_t length)
-{
-    for (size_t i = 0; i < all->count; i++) {
-        if (strlen(all->names[i]) == length && strncmp(all->names[i], name, length) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Every folder counts: entries of one with the name of another's are the first one's, as for
- * rig_reproduction_load(). */
-static bool collect(void *context, const char *folder, size_t length)
-{
-    struct collecting *all = context;
-    char path[PATH_BYTES];
-    const int size = snprintf(path, sizeof path, "%.*s/reproductions", (int)length, folder);
-    DIR *dir = size > 0 && (size_t)size < sizeof path ? opendir(path) : NULL;
-    for (const struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
-        const size_t name = strlen(entry->d_name) - (has_suffix(entry->d_name) ? strlen(".yaml") : 0);
-        if (!has_suffix(entry->d_name) || entry->d_name[0] == '.' || has_name(all, entry->d_name, name))
-            continue;
-        const char *copy = all->count < ENTRIES_MOST ? rig_arena_text(all->arena, entry->d_name, name) : NULL;
-        all->failed = all->failed || copy == NULL;
-        if (copy != NULL)
-            all->names[all->count++] = copy;
-    }
-    if (dir != NULL)
-        (void)closedir(dir);
-    return false;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 enum rig_rc rig_reproduction_names(struct rig_arena *arena, struct rig_text_list *names, struct rig_err *err)
 {
-    struct collecting all = {.arena = arena, .names = rig_arena_array(arena, ENTRIES_MOST, sizeof *all.names)};
-    if (all.names == NULL)
-        return out_of_memory(err);
-    (void)rig_data_folder_each("configs", "RIG_CONFIG_PATH", collect, &all);
-    if (all.failed)
-        return rig_fail(err, RIG_E_LIMIT, "more than %d reproductions", (int)ENTRIES_MOST);
-    if (all.count == 0)
-        return rig_fail(err, RIG_E_PLAN,
-                        "there are no reproductions: rig's folder `configs` is missing; "
-                        "RIG_CONFIG_PATH names where it is");
-    qsort(all.names, all.count, sizeof *all.names, compare_names);
-    *names = (struct rig_text_list){.at = all.names, .count = all.count};
-    return RIG_OK;
+    const enum rig_rc rc = rig_data_folder_names("configs", "RIG_CONFIG_PATH", "/reproductions", arena, names, err);
+    if (rc != RIG_OK || names->count > 0)
+        return rc;
+    return rig_fail(err, RIG_E_PLAN,
+                    "there are no reproductions: rig's folder `configs` is missing; "
+                    "RIG_CONFIG_PATH names where it is");
 }
