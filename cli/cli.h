@@ -20,6 +20,7 @@
 
 /* X(name, one-line summary), in the order of `rig --help`. */
 #define RIG_CLI_TABLE(X)                                                                                               \
+    X(try, "connect to a database by its URL, and show what it keeps at each of its levels")                           \
     X(run, "run a load, record it, check it, report: the main job")                                                    \
     X(check, "check a recorded history against the isolation levels")                                                  \
     X(report, "make the reports of a finished run again")                                                              \

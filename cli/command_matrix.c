@@ -19,6 +19,7 @@
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
+#include "cli/command_matrix.h"
 #include "cli/matrix_job.h"
 #include "cli/stop_signals.h"
 #include "jobs/matrix/matrix_report.h"
@@ -40,6 +41,10 @@ static const struct rig_argument matrix_arguments[] = {
      .help = "run only what finds the first bad one of the matrix's servers: both ends, then the one in the middle"},
     {.name = "from", .value = "SERVER", .help = "with --bisect: one end; the first server when not given"},
     {.name = "to", .value = "SERVER", .help = "with --bisect: the other end; the last server when not given"},
+    {.name = "only",
+     .value = "NAME",
+     .repeatable = true,
+     .help = "run only the cells of this database, server, level or fault (by its name in the matrix)"},
     {.name = "list", .help = "do not run: list the runs, with the settings of each"},
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_FORMAT,
@@ -70,6 +75,7 @@ struct job_state {
 
 struct state {
     const struct rig_arguments *args;
+    void (*write)(const struct rig_matrix_facts *facts, struct rig_buf *out); /* of another command; NULL */
     struct rig_matrix *matrix;
     struct rig_cli_matrix_runner runner;
     struct job_state *jobs; /* one for each of the matrix */
@@ -203,7 +209,7 @@ static enum rig_rc report(struct state *s, bool print, int *status, struct rig_e
         if (print && rig_arguments_json(s->args))
             rig_matrix_write_json(&facts, &text);
         else if (print)
-            rig_matrix_write_text(&facts, &text);
+            (s->write != NULL ? s->write : rig_matrix_write_text)(&facts, &text);
         rig_cli_print(&text);
         rc = save_all(s, &facts, err);
         rig_buf_done(&text);
@@ -450,12 +456,66 @@ static enum rig_rc read_budget(struct state *s, struct rig_err *err)
     return RIG_OK;
 }
 
+static bool is_wanted(const struct rig_matrix_job *job, const char *name)
+{
+    bool wanted = strcmp(job->database->name, name) == 0;
+    for (int axis = 0; axis < RIG_MATRIX_AXES; axis++)
+        wanted = wanted || strcmp(job->values[axis]->name, name) == 0;
+    return wanted;
+}
+
+/* Names the levels, each once: jobs of one level follow one another or repeat. */
+static enum rig_rc refuse_name(const struct rig_matrix *matrix, const char *name, struct rig_err *err)
+{
+    struct rig_buf levels;
+    rig_buf_init(&levels, 600);
+    for (size_t job = 0; job < matrix->job_count; job++) {
+        const char *level = matrix->jobs[job].values[RIG_MATRIX_LEVELS]->name;
+        bool seen = level[0] == '\0';
+        for (size_t other = 0; other < job && !seen; other++)
+            seen = strcmp(matrix->jobs[other].values[RIG_MATRIX_LEVELS]->name, level) == 0;
+        if (!seen)
+            rig_buf_printf(&levels, "%s%s", levels.size == 0 ? "; levels: " : ", ", level);
+    }
+    const enum rig_rc rc =
+        rig_fail(err, RIG_E_USAGE, "no database, server, level or fault is named `%s`%s", name, rig_buf_text(&levels));
+    rig_buf_done(&levels);
+    return rc;
+}
+
+/* --only leaves the other jobs out. Each name must match some job. */
+static enum rig_rc select_jobs(struct state *s, struct rig_err *err)
+{
+    struct rig_matrix *matrix = s->matrix;
+    size_t kept = 0;
+    const char *name;
+    for (size_t i = 0; (name = rig_arguments_value_at(s->args, "only", i)) != NULL; i++) {
+        bool found = false;
+        for (size_t job = 0; job < matrix->job_count; job++)
+            found = found || is_wanted(&matrix->jobs[job], name);
+        if (!found)
+            return refuse_name(matrix, name, err);
+    }
+    for (size_t job = 0; rig_arguments_has(s->args, "only") && job < matrix->job_count; job++) {
+        bool wanted = false;
+        for (size_t i = 0; (name = rig_arguments_value_at(s->args, "only", i)) != NULL; i++)
+            wanted = wanted || is_wanted(&matrix->jobs[job], name);
+        if (wanted)
+            matrix->jobs[kept++] = matrix->jobs[job];
+    }
+    if (rig_arguments_has(s->args, "only"))
+        matrix->job_count = kept;
+    return RIG_OK;
+}
+
 static enum rig_rc load(struct state *s, struct rig_err *err)
 {
     const char *servers = rig_arguments_value(s->args, "servers");
     enum rig_rc rc = rig_matrix_load(s->args->positionals[0], &s->matrix, err);
     if (rc == RIG_OK)
         rc = read_budget(s, err);
+    if (rc == RIG_OK)
+        rc = select_jobs(s, err);
     if (rc == RIG_OK && servers != NULL) {
         char *path = realpath(servers, NULL);
         if (path == NULL)
@@ -494,7 +554,7 @@ static int run_matrix(struct state *s)
     if (rc != RIG_OK)
         return rig_cli_fail(&err);
     rig_clock_utc_text(s->started_utc, sizeof s->started_utc);
-    if (is_talkative(s))
+    if (is_talkative(s) && s->write == NULL)
         printf("%s: %zu runs, folder %s\n", s->matrix->name, s->matrix->job_count, s->folder);
     rc = take_finished(s, &err);
     s->runner.interrupts = rig_cli_stop_signals_begin();
@@ -505,12 +565,17 @@ static int run_matrix(struct state *s)
         rc = rig_arguments_has(s->args, "bisect") ? bisect(s, &status, &err) : run_all(s, &status, &err);
     rig_cli_matrix_runner_done(&s->runner);
     rig_cli_stop_signals_end();
-    if (rc == RIG_OK && is_talkative(s))
+    if (rc == RIG_OK && is_talkative(s) && s->write == NULL)
         printf("page: %s/matrix.html\n", s->folder);
     return rc == RIG_OK ? status : rig_cli_worst(status, rig_cli_fail(&err));
 }
 
 int rig_cli_matrix(int argc, char **argv)
+{
+    return rig_cli_matrix_for(argc, argv, NULL);
+}
+
+int rig_cli_matrix_for(int argc, char **argv, void (*write)(const struct rig_matrix_facts *facts, struct rig_buf *out))
 {
     struct rig_arguments args;
     int status = rig_arguments_parse(&matrix_table, argc, argv, &args);
@@ -528,6 +593,7 @@ int rig_cli_matrix(int argc, char **argv)
     if (s == NULL)
         return RIG_EXIT_FAILED;
     s->args = &args;
+    s->write = write;
     s->lock = -1;
     rig_arena_init(&s->arena, 0);
     status = run_matrix(s);

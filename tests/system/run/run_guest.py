@@ -1,5 +1,6 @@
 """rig run on a given PostgreSQL server: its errors in plain words, and the leftovers of a killed rig there."""
 
+import json
 import re
 import shutil
 import signal
@@ -77,6 +78,52 @@ class Guest(PostgresTest):
         super().setUp()
         self.server = pg_server.Server(self.folder / "server")
         self.addCleanup(self.server.stop)
+
+    def url(self, password=pg_server.Server.secret):
+        return f"postgres://postgres:{password}@127.0.0.1:{self.server.port}/postgres?sslmode=require"
+
+    def test_a_url_is_tried_at_each_level(self):
+        kept = self.folder / "kept.yaml"
+        enough = ("--set", "check.minimum.acknowledged=1", "--set", "check.minimum.answering=0%", "--set", "check.minimum.load=0%")
+        for time in ("3s", "12s", "48s"):  # until write skew occurs, on a busy machine, too
+            done = self.status(0, self.rig("try", self.url(), "--for", time, "--keep-plan", kept, *enough))
+            table = " ".join(done.out.split())
+            if re.search("repeatable read .* breaks .*G2-item", table):
+                break
+        self.assertRegex(table, r"PostgreSQL \d+")
+        for level, promises in (("read committed", "read-committed"), ("repeatable read", "snapshot-isolation"), ("serializable", "serializable")):
+            self.assertRegex(table, rf"{level} {promises} (holds|not refuted) [\d,]+ keeps ")
+        self.assertRegex(table, "repeatable read .* breaks .*G2-item")
+        self.assertNotIn(pg_server.Server.secret, done.out + done.err)
+        self.assertNotIn(pg_server.Server.secret, kept.read_text())
+        self.assertEqual(list(self.folder.glob("rig-try-*")), [])
+        self.assertEqual(self.server.sql(SCHEMAS), "")
+        done = self.status(0, self.rig("try", self.url(), "--for", "2s", "--level", "serializable", "--format", "json", *enough))
+        self.assertEqual([cell["level"] for cell in json.loads(done.out)["cells"]], ["serializable"])
+
+    def test_a_url_that_cannot_be_tried(self):
+        done = self.status(3, self.rig("try", self.url("wrong"), "--level", "serializable"))
+        self.assertIn("password authentication failed", done.out)
+        self.assertIn("The server was not reached.", done.out)
+        for url, message in (
+            ("mongodb://db", "the URL begins with none of postgres://"),
+            ("postgres:db", "with two slashes"),
+            ("postgres:///db", "the URL names no host"),
+            ("postgres://db/x?sslmood=require", "parameters of postgres: sslmode, sslrootcert, sslcert, sslkey"),
+            ("postgres://us%zzer@db/x", "two hexadecimal digits"),
+            ("sqlite:file", "write `sqlite:` alone"),
+            ("https://db", "write a plan with its dialect"),
+        ):
+            with self.subTest(url):
+                self.assertIn(message, self.status(64, self.rig("try", url)).err)
+        done = self.status(64, self.rig("try", self.url(), "--level", "chaos"))
+        self.assertIn("is named `chaos`; levels: read uncommitted, read committed", done.err)
+
+    def test_a_shipped_plan_runs_on_a_url(self):
+        done = self.status(0, self.rig("run", "pg-serializable", "--on", self.url(), "--set", "workload.transactions=300", "-o", "out"))
+        self.assertIn("serializable", done.out)
+        done = self.status(64, self.rig("run", "pg-serialisable"))
+        self.assertIn("did you mean pg-serializable?", done.err)
 
     def guest_plan(self, transactions=400, password=pg_server.Server.secret):
         return self.plan(PLAN.format(level=KEPT, transactions=transactions, password=password, port=self.server.port))

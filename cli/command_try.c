@@ -1,0 +1,251 @@
+/*
+ * rig try: a short load at each level of a database that a URL names.
+ *
+ * It is a matrix of one server: configs/try/<driver>.yaml has the levels and what the database's manual promises.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data_folder.h"
+#include "base/folder.h"
+#include "base/output_file.h"
+#include "base/printable.h"
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/check_progress.h"
+#include "cli/command_matrix.h"
+#include "cli/target_url.h"
+#include "report/words.h"
+#include "run/plan/plan.h"
+
+enum { ARGUMENTS_MOST = 64, PATH_BYTES = 4096 };
+
+static const struct rig_argument arguments_of_try[] = {
+    {.name = "level",
+     .value = "LEVEL",
+     .repeatable = true,
+     .help = "try only this level, by the database's name for it, such as \"read committed\""},
+    {.name = "for", .value = "TIME", .help = "time of the load at each level; 10s when not given"},
+    {.name = "set",
+     .value = "A.B=C",
+     .repeatable = true,
+     .help = "set a key of the plan, such as database.schema=test"},
+    {.name = "keep-plan", .value = "FILE", .help = "write a plan for `rig run` with this database and load"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "DIR",
+     .help = "keep the runs with their records and reports in this folder"},
+    RIG_ARGUMENT_QUIET,
+    RIG_ARGUMENT_FORMAT,
+    {.name = NULL},
+};
+
+static const struct rig_arguments_table table_of_try = {
+    .command = "try",
+    .positionals = "URL",
+    .least_positionals = 1,
+    .most_positionals = 1,
+    .description =
+        "Connects to a database, runs a short load at each isolation level that it has, and prints one table: what\n"
+        "each level promises, whether it was kept, and what the load broke. It makes tables of its own and removes\n"
+        "them. URL is one of\n"
+        "  postgres://USER:PASSWORD@HOST:PORT/DB    also with ?sslmode=verify-full&sslrootcert=FILE\n"
+        "  mysql://USER:PASSWORD@HOST:PORT/DB       MariaDB and MySQL\n"
+        "  etcd://HOST:PORT                         etcds:// with TLS\n"
+        "  odbc:DSN, odbc:Driver=...;Server=...     any database with an ODBC driver\n"
+        "  sqlite:                                  the SQLite of this machine\n"
+        "Exit status: 1 a promised level is refuted; else 3 a run failed; else 2 one is undecided; 0 all are kept.\n",
+    .arguments = arguments_of_try,
+};
+
+/* ---- the table ---- */
+
+/* "This history keeps X; it breaks Y." without its beginning. */
+static const char *what_it_did(const struct rig_matrix_cell *cell)
+{
+    static const char beginning[] = "This history ";
+    const bool has = strncmp(cell->detail, beginning, sizeof beginning - 1) == 0;
+    return cell->detail + (has ? sizeof beginning - 1 : 0);
+}
+
+static void write_level(const struct rig_matrix_cell *cell, struct rig_buf *out)
+{
+    const struct rig_matrix_value *level = cell->job->values[RIG_MATRIX_LEVELS];
+    struct rig_buf promises, count;
+    rig_buf_init(&promises, 0);
+    rig_buf_init(&count, 0);
+    for (size_t i = 0; i < level->promises.count; i++)
+        rig_buf_printf(&promises, "%s%s", i == 0 ? "" : ", ", level->promises.at[i]);
+    rig_words_count(&count, cell->acknowledged);
+    rig_buf_printf(out, "%-20s  %-20s  %-16s  %12s\n", level->name, rig_buf_text(&promises),
+                   cell->state == RIG_MATRIX_ANOMALIES ? "BROKEN" : cell->word, rig_buf_text(&count));
+    rig_buf_add_text(out, "    ");
+    rig_wrap(what_it_did(cell), 4, rig_terminal_text_columns(stdout), out);
+    rig_buf_add_char(out, '\n');
+    rig_buf_done(&promises);
+    rig_buf_done(&count);
+}
+
+static void write_table(const struct rig_matrix_facts *facts, struct rig_buf *out)
+{
+    const char *server = "";
+    for (size_t i = 0; i < facts->cells->count; i++)
+        server = facts->cells->at[i].server[0] != '\0' ? facts->cells->at[i].server : server;
+    rig_buf_printf(out, "\n%s\n\n%-20s  %-20s  %-16s  %12s\n",
+                   server[0] != '\0' ? server : "The server was not reached.", "level", "promises", "result",
+                   "transactions");
+    for (size_t i = 0; i < facts->cells->count; i++)
+        write_level(&facts->cells->at[i], out);
+    if (facts->ending != NULL)
+        rig_buf_printf(out, "%s\n", facts->ending);
+}
+
+/* ---- the command ---- */
+
+struct trying {
+    const struct rig_arguments *args;
+    struct rig_buf settings; /* each ended by a NUL */
+    char *argv[ARGUMENTS_MOST];
+    int argc;
+    char matrix[PATH_BYTES], folder[PATH_BYTES];
+};
+
+static void add(struct trying *t, const char *argument)
+{
+    if (t->argc + 1 < ARGUMENTS_MOST)
+        t->argv[t->argc++] = (char *)(uintptr_t)argument;
+}
+
+static void add_option(struct trying *t, const char *option, const char *value)
+{
+    add(t, option);
+    add(t, value);
+}
+
+/* "postgres" of the setting `database.driver=postgres`. */
+static const char *driver_of(const struct trying *t)
+{
+    static const char key[] = "database.driver=";
+    const char *text = rig_buf_text(&t->settings);
+    return strncmp(text, key, sizeof key - 1) == 0 ? text + sizeof key - 1 : NULL;
+}
+
+static enum rig_rc find_matrix(struct trying *t, struct rig_err *err)
+{
+    char name[64];
+    struct rig_buf tried;
+    rig_buf_init(&tried, 0);
+    const char *driver = driver_of(t);
+    (void)snprintf(name, sizeof name, "try/%s.yaml", driver == NULL ? "" : driver);
+    enum rig_rc rc = RIG_OK;
+    if (driver == NULL)
+        rc = rig_fail(err, RIG_E_USAGE, "a URL of http names no database: write a plan with its dialect for `rig run`");
+    else if (!rig_data_folder_find("configs", "RIG_CONFIG_PATH", name, t->matrix, sizeof t->matrix, &tried))
+        rc = rig_fail(err, RIG_E_USAGE, "there is no %s in %s; RIG_CONFIG_PATH names further folders", name,
+                      rig_buf_text(&tried));
+    rig_buf_done(&tried);
+    return rc;
+}
+
+/* The arguments of `rig matrix`. */
+static void collect(struct trying *t, char duration[64])
+{
+    const char *value, *text = rig_buf_text(&t->settings);
+    add(t, "matrix");
+    add(t, t->matrix);
+    add_option(t, "-o", t->folder);
+    for (size_t at = 0; at < t->settings.size; at += strlen(text + at) + 1)
+        add_option(t, "--set", text + at);
+    if ((value = rig_arguments_value(t->args, "for")) != NULL) {
+        (void)snprintf(duration, 64, "workload.duration=%s", value);
+        add_option(t, "--set", duration);
+    }
+    for (size_t i = 0; (value = rig_arguments_value_at(t->args, "set", i)) != NULL; i++)
+        add_option(t, "--set", value);
+    for (size_t i = 0; (value = rig_arguments_value_at(t->args, "level", i)) != NULL; i++)
+        add_option(t, "--only", value);
+    if (rig_arguments_has(t->args, "quiet"))
+        add(t, "--quiet");
+    if (rig_arguments_json(t->args))
+        add_option(t, "--format", "json");
+}
+
+/* The plan of the load on this database, at the level that the driver takes by default. */
+static enum rig_rc keep_plan(const struct trying *t, struct rig_err *err)
+{
+    struct rig_plan_override overrides[ARGUMENTS_MOST];
+    size_t count = 0;
+    char path[PATH_BYTES];
+    const char *file = rig_arguments_value(t->args, "keep-plan"), *text = rig_buf_text(&t->settings), *value;
+    if (file == NULL)
+        return RIG_OK;
+    (void)snprintf(path, sizeof path, "%.*sload.yaml", (int)(strrchr(t->matrix, '/') + 1 - t->matrix), t->matrix);
+    for (size_t at = 0; at < t->settings.size && count < ARGUMENTS_MOST; at += strlen(text + at) + 1)
+        overrides[count++].text = text + at;
+    for (size_t i = 0; count < ARGUMENTS_MOST && (value = rig_arguments_value_at(t->args, "set", i)) != NULL; i++)
+        overrides[count++].text = value;
+    struct rig_plan *plan = NULL;
+    enum rig_rc rc = rig_plan_load(path, overrides, count, NULL, &plan, err);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_buf yaml;
+    rig_buf_init(&yaml, 0);
+    rig_plan_write(plan, true, &yaml);
+    rc = rig_output_save(&yaml, file, err);
+    rig_buf_done(&yaml);
+    rig_plan_free(plan);
+    return rc;
+}
+
+static enum rig_rc make_folder(struct trying *t, struct rig_err *err)
+{
+    const char *given = rig_arguments_value(t->args, "output"), *parent = getenv("TMPDIR");
+    if (given != NULL) {
+        (void)snprintf(t->folder, sizeof t->folder, "%s", given);
+        return RIG_OK;
+    }
+    (void)snprintf(t->folder, sizeof t->folder, "%s/rig-try-XXXXXX", parent != NULL ? parent : "/tmp");
+    return mkdtemp(t->folder) != NULL ? RIG_OK : rig_fail(err, RIG_E_IO, "%s: cannot create the folder", t->folder);
+}
+
+/* A folder of its own is removed, unless a level was refuted: then its records are the evidence. */
+static void leave_folder(const struct trying *t, int status)
+{
+    if (rig_arguments_has(t->args, "output"))
+        return;
+    if (status == RIG_EXIT_ANOMALY)
+        rig_cli_complain("the records and reports are in %s/cells", t->folder);
+    else
+        rig_folder_remove(t->folder);
+}
+
+int rig_cli_try(int argc, char **argv)
+{
+    struct rig_arguments args;
+    struct rig_err err = {0};
+    int status = rig_arguments_parse(&table_of_try, argc, argv, &args);
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    char duration[64];
+    static struct trying t; /* one command a process */
+    t.args = &args;
+    rig_buf_init(&t.settings, 0);
+    enum rig_rc rc = rig_target_url_settings(args.positionals[0], &t.settings, &err);
+    if (rc == RIG_OK)
+        rc = find_matrix(&t, &err);
+    if (rc == RIG_OK)
+        rc = keep_plan(&t, &err);
+    if (rc == RIG_OK)
+        rc = make_folder(&t, &err);
+    if (rc != RIG_OK) {
+        status = rig_cli_fail(&err);
+    } else {
+        collect(&t, duration);
+        status = rig_cli_matrix_for(t.argc, t.argv, write_table);
+        leave_folder(&t, status);
+    }
+    rig_buf_done(&t.settings);
+    return status;
+}
