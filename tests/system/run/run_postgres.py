@@ -168,10 +168,14 @@ class Online(PostgresTest):
     def test_the_check_during_the_run_agrees_with_that_of_the_record(self):
         for isolation in ("serializable", "read-committed"):
             with self.subTest(isolation=isolation):
-                plan = self.plan(pg_plan(isolation=isolation, transactions=8000))
-                done = self.rig("run", plan, "--set", "check.online=true", "-o", isolation)
-                online = self.results(isolation)
-                keeps = isolation == "serializable" and self.keeps_serializable(online)
+                for transactions in (8000, 32000):  # on a busy machine few of them meet
+                    plan = self.plan(pg_plan(isolation=isolation, transactions=transactions))
+                    shutil.rmtree(self.folder / isolation, ignore_errors=True)
+                    done = self.rig("run", plan, "--set", "check.online=true", "-o", isolation)
+                    online = self.results(isolation)
+                    keeps = isolation == "serializable" and self.keeps_serializable(online)
+                    if keeps or done.status == 1:
+                        break
                 self.status(0 if keeps else 1, done)
                 check = self.rig("check", f"{isolation}/history.rig", "--level", "serializable", "--format", "json")
                 offline = json.loads(self.status(done.status, check).out)
