@@ -57,7 +57,7 @@ class Corruption(rig_command.RigTest):
                 continue
             self.assertIn(done.status, statuses, repr(done))
             results = self.results("run")
-            if results.get("faults") and shows(results):
+            if rig_command.effects(results) and shows(results):
                 break
         (fault,) = results["faults"]
         self.assertTrue(shows(results), repr(done))

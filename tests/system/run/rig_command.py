@@ -53,6 +53,14 @@ class Finished:
         return f"exit status {self.status} after {self.seconds:.1f} s\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
 
 
+def effects(results):
+    """The names of the faults that took effect. Each other one was withdrawn, because the load ended first."""
+    faults = results.get("faults", [])
+    wrong = [fault for fault in faults if not (fault["withdrawn"] or fault["took_effect"] and fault["healed"])]
+    assert not wrong, wrong
+    return [fault["fault"] for fault in faults if fault["took_effect"]]
+
+
 def patiently(test):
     """A test of scenarios, which is done again with more patience when it failed: on a busy machine a statement that is merely slow can
     look as if it waited for a lock (run/scenario/play.h)."""

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from pg_finding import KEPT, PostgresTest
-from rig_command import finds, main
+from rig_command import effects, finds, main
 from run_postgres import has_server
 
 CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
@@ -88,7 +88,7 @@ report: [json]
         self.no_server_is_left()
 
     def test_a_synchronous_failover_loses_nothing(self):
-        enough = lambda results: results["history"]["ok"] > 500 and len(results["faults"]) == 2
+        enough = lambda results: results["history"]["ok"] > 500 and len(effects(results)) == 2
         _, results = self.run_until(enough, 0, CONFIGS / "pg-failover-sync.yaml", *ONE_FAILOVER, "--set", f"check.levels={KEPT}")
         self.assertEqual(results["levels"]["serializable" if self.keeps_serializable(results) else KEPT], "held")
         self.no_server_is_left()
