@@ -55,13 +55,16 @@ struct rig_text_answer {
     void *context;
 
     bool has_rows;
-    int64_t count;    /* rows that the statement inserted, updated or deleted, as the database counts; -1: it is no such
+    int64_t count; /* rows that the statement inserted, updated or deleted, as the database counts; -1: it is no such
                           statement, or the client does not tell */
-    bool rolled_back; /* a commit that the database answered by a rollback, because the transaction had failed */
-    bool failed;      /* by an error: */
-    bool ended;       /* the error has ended the transaction, or nothing but its end will be executed */
-    bool conflict;    /* the error is one of another transaction's making */
-    bool session_lost;              /* the session can no longer be used */
+    bool
+        untagged; /* the client does not tell which statement was answered: `rolled_back` is unknown, and the count of a
+                      statement that begins with another word than its own */
+    bool rolled_back;  /* a commit that the database answered by a rollback, because the transaction had failed */
+    bool failed;       /* by an error: */
+    bool ended;        /* the error has ended the transaction, or nothing but its end will be executed */
+    bool conflict;     /* the error is one of another transaction's making */
+    bool session_lost; /* the session can no longer be used */
     char code[RIG_TEXT_CODE_BYTES]; /* as rig names the error: "40001", "1213", "BUSY_SNAPSHOT"; "timeout" and the like
                                        for those of the client */
     char state[6];                  /* SQLSTATE; empty: none */

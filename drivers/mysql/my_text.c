@@ -60,12 +60,13 @@ static enum rig_rc clear(struct rig_sql_own *own, struct rig_err *err)
 {
     const struct rig_my_schema *schema = &((const struct rig_my_run *)own->run)->schema;
     const char *database = schema->place.database;
-    char sql[2 * RIG_MY_DATABASE_BYTES + 64];
+    char sql[2 * RIG_MY_DATABASE_BYTES + 96];
     if (!schema->place.own)
         return rig_fail(
             err, RIG_E_PLAN,
             "database.dbname: a scenario needs a database of its own, which rig makes and drops; leave it out");
-    (void)snprintf(sql, sizeof sql, "DROP DATABASE IF EXISTS `%s`; CREATE DATABASE `%s`", database, database);
+    (void)snprintf(sql, sizeof sql, "DROP DATABASE IF EXISTS `%s`; CREATE DATABASE `%s` CHARACTER SET utf8mb4",
+                   database, database);
     const enum rig_rc rc = roll_prepared_back(own, err);
     return rc != RIG_OK ? rc : rig_my_query(connection_of(own->connection), sql, own->deadline_ns, NULL, err);
 }

@@ -89,6 +89,7 @@ static enum rig_text_kind kind_of(Oid type)
     case 1114:
     case 1184:
     case 1266:
+    case 1186: /* interval */
         return RIG_TEXT_MOMENT;
     default:
         return RIG_TEXT_OTHER;

@@ -157,6 +157,7 @@ static void execute(struct rig_sql_session *session, const char *sql, int64_t de
                     struct rig_text_answer *answer)
 {
     connection_of(session)->patience.deadline_ns = deadline_ns;
+    answer->untagged = true;
     if (rig_sql_program_run_of(session->run)->dialect->by_text)
         execute_text(session, sql, answer);
     else

@@ -39,7 +39,7 @@ void rig_sql_text_execute(void *object, const char *sql, struct rig_text_answer 
 {
     struct rig_sql_session *session = object;
     const struct rig_sql_run *run = session->run;
-    answer->has_rows = answer->rolled_back = answer->failed = answer->ended = false;
+    answer->has_rows = answer->untagged = answer->rolled_back = answer->failed = answer->ended = false;
     answer->conflict = answer->session_lost = false;
     answer->count = -1;
     answer->native = 0;

@@ -31,7 +31,7 @@ struct rig_told {
     struct rig_text_cell *cells; /* row by row */
     size_t row_count, cell_capacity;
     int64_t count; /* -1: none */
-    bool rolled_back, failed, ended, conflict, lost, cut;
+    bool untagged, rolled_back, failed, ended, conflict, lost, cut;
     char code[RIG_TEXT_CODE_BYTES], state[6];
     int64_t native;
     char text[RIG_TEXT_MESSAGE_BYTES];

@@ -100,6 +100,7 @@ void rig_told_execute(const struct rig_driver *driver, void *session, const char
     told->returned = true;
     told->has_rows = answer.has_rows;
     told->count = answer.count;
+    told->untagged = answer.untagged;
     told->rolled_back = answer.rolled_back;
     told->failed = answer.failed;
     told->ended = answer.ended;

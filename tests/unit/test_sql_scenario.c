@@ -229,6 +229,10 @@ static void counts_errors_and_ends_are_compared(void **state)
     expect(&told, "{rolled_back: true}", true);
     expect(&told, "ok", false);
     told.rolled_back = false;
+    told.untagged = true; /* the client cannot tell */
+    expect(&told, "{rolled_back: true}", true);
+    expect(&told, "{count: 0}", true);
+    told.untagged = false;
     expect(&told, "ok", true);
     expect(&told, "{rolled_back: true}", false);
 }
@@ -253,6 +257,26 @@ static void waits_are_compared(void **state)
     expect(&told, "{waits: true, returns_after: end}", false);
     told = (struct rig_told){.count = -1, .statement = "x"};
     expect(&told, "{count: 1}", false); /* it was never sent */
+}
+
+static void lists_maps_and_intervals_are_compared(void **state)
+{
+    (void)state;
+    struct rig_text_cell of_types[] = {CELL(OTHER, "{\"a b\": [1, null, \"x y\"]}"), CELL(MOMENT, "1 day 02:00:00"),
+                                       CELL(OTHER, "[1, 2]")};
+    const struct rig_told told = {.sent = true,
+                                  .returned = true,
+                                  .has_rows = true,
+                                  .count = -1,
+                                  .column_count = 3,
+                                  .row_count = 1,
+                                  .cells = of_types,
+                                  .statement = "x"};
+    expect(&told, "{rows: [[{a b: [1, null, x y]}, \"1 day, 2:00:00\", [1, 2]]]}", true);
+    expect(&told, "{rows: [[{a b: [1, null, xy]}, \"1 day, 2:00:00\", [1, 2]]]}", false);
+    expect(&told, "{rows: [[{a b: [1, null]}, \"1 day, 2:00:00\", [1, 2]]]}", false);
+    expect(&told, "{rows: [[{a b: [1, null, x y]}, \"1 day, 3:00:00\", [1, 2]]]}", false);
+    expect(&told, "{rows: [[{a b: [1, null, x y]}, \"1 day, 2:00:00\", [2, 1]]]}", false);
 }
 
 static void texts_without_types_are_compared_by_what_they_spell(void **state)
@@ -281,6 +305,7 @@ int main(void)
         cmocka_unit_test(rows_are_compared_by_type),
         cmocka_unit_test(counts_errors_and_ends_are_compared),
         cmocka_unit_test(waits_are_compared),
+        cmocka_unit_test(lists_maps_and_intervals_are_compared),
         cmocka_unit_test(texts_without_types_are_compared_by_what_they_spell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
