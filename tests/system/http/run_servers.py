@@ -67,7 +67,7 @@ if os.fork() == 0:
         if fd != listener.fileno():
             try: os.close(fd)
             except OSError: pass
-    while not os.path.exists(sys.argv[2]):
+    while os.path.exists(sys.argv[2]):  # the folder of the test has it
         time.sleep(0.05)
     os._exit(0)
 time.sleep(1000)
@@ -190,9 +190,9 @@ class Servers(rig_command.RigTest):
     def test_a_listener_of_another_program_does_not_count(self):
         program = self.folder / "stranger.py"
         program.write_text(STRANGER)
-        end = self.folder / "end"
-        self.addCleanup(end.touch)
-        plan = REDIS.format(client="python3", duration="1s", faults="[]", check="{levels: [serializable]}", command=f"python3 {program} {{port}} {end}")
+        lasting = self.folder / "lasting"
+        lasting.touch()
+        plan = REDIS.format(client="python3", duration="1s", faults="[]", check="{levels: [serializable]}", command=f"python3 {program} {{port}} {lasting}")
         plan = plan.replace('log: "Ready to accept"', "port: true").replace("ready:", "restart: true\n      start-timeout: 3s\n      ready:")
         for seconds in (2, 10, 60):  # a slow machine may need longer until the listener is there
             done = self.status(3, self.rig("run", self.plan(plan.replace("3s", f"{seconds}s")), "-o", f"run-{seconds}"))
