@@ -659,7 +659,7 @@ static enum rig_rc decide_sums(const struct adding *a)
     if (rc != RIG_OK)
         return rc;
     findings->explained |= decided.held;
-    findings->spent |= decided.open | decided.refuted;
+    findings->spent |= decided.refuted; /* a search that ended early says nothing: no read refutes the level */
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
     findings->decide_ns += took_ns;
     findings->budget_ns -= took_ns < findings->budget_ns ? took_ns : findings->budget_ns;

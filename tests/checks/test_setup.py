@@ -25,7 +25,7 @@ FILES = {"usr/lib/x/odbc/psqlodbcw.so": "odbc-postgresql", "usr/lib/x/odbc/libma
          "usr/lib/x/perl5/5/JSON/XS.pm": "libjson-xs-perl",
          "usr/lib/python3/dist-packages/psycopg2/__init__.py": "python3-psycopg2", "usr/lib/python3/dist-packages/pymysql/__init__.py": "python3-pymysql",
          **{f"usr/share/java/{jar}.jar": package for jar, package in {"h2": "libh2-java", "hsqldb": "libhsqldb-java", "derby": "libderby-java",
-                                                                       "derbyclient": "libderbyclient-java", "postgresql": "libpostgresql-jdbc-java",
+                                                                       "derbyclient": "libderbyclient-java", "mckoisqldb": "libmckoisqldb-java", "postgresql": "libpostgresql-jdbc-java",
                                                                        "mariadb-java-client": "libmariadb-java"}.items()}}  # fmt: skip
 
 APT = """#!/bin/bash

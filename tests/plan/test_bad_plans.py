@@ -79,7 +79,7 @@ def main():
             tally.expect(name, run([name], folder, drivers), 64, f"rig: {message}\n")
         (pathlib.Path(folder) / "good.yaml").write_text(GOOD)
         tally.expect(
-            "no such file", run(["none.yaml"], folder, drivers), 64, "rig: none.yaml: cannot open: No such file or directory\n"
+            "no such file", run(["none.yaml"], folder, drivers), 64, "rig: none.yaml: no such file, and no shipped plan has this name; `rig list plans` lists them\n"
         )
         tally.expect("a folder", run(["."], folder, drivers), 64, "rig: .: cannot read: Is a directory\n")
         tally.expect(

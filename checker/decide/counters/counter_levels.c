@@ -60,14 +60,13 @@ static const uint32_t plain_ahead[] = {64, 1024, RIG_SUM_NONE};
 enum { MOST_WHOLE = 64 }; /* events of a search over all orders */
 
 /* Searches one way after the other until one finds an order, or is complete. `is_complete`: a search along real time
- * that finds none refutes, so it takes all of the time. */
+ * that finds none refutes, so it takes more steps. An order is found within few of them, or mostly not at all. */
 static enum rig_rc ask(const struct rig_sum_events *events, bool is_complete, int64_t deadline_ns, size_t bytes,
                        enum rig_sum_answer *answer, struct rig_sum_order *order, struct rig_err *err)
 {
     struct rig_sum_limits limits = {.deadline_ns = deadline_ns, .bytes = bytes};
     const uint64_t few_steps = 4 * (uint64_t)events->list.count + (1 << 16);
-    if (events->in_time && !is_complete)
-        limits.steps = few_steps;
+    limits.steps = is_complete ? 16 * few_steps : few_steps;
     if (events->in_time)
         return rig_sum_search(events, &limits, answer, order, err);
     enum rig_rc rc = RIG_OK;
