@@ -94,12 +94,13 @@ static int tell_lost_marks(const struct rig_history *history, enum rig_form form
         rig_cli_complain("the record is incomplete, and this form cannot record that: a check of the converted history "
                          "does not know that something is missing; --to rig keeps the mark");
     if (history->reads_at_once)
-        rig_cli_complain("one operation of the file may have shown several reads, and this form cannot record that: a "
-                         "check of the converted history takes their order as known; --to rig keeps the mark");
+        rig_cli_complain("warning: one operation of the file may have shown several reads, and this form cannot record "
+                         "that: a check of the converted history takes their order as known; --to rig keeps the mark");
     if (history->has_all_rows && (form == RIG_FORM_JSON_LINES || form == RIG_FORM_EDN))
-        rig_cli_complain("the file names the value of every key before the first transaction, and this form cannot "
-                         "record that: check the converted history with --prefilled, or keep the mark with --to rig");
-    return history->truncated || history->reads_at_once ? RIG_EXIT_UNDECIDED : RIG_EXIT_OK;
+        rig_cli_complain(
+            "warning: the file names the value of every key before the first transaction, and this form cannot "
+            "record that: check the converted history with --prefilled, or keep the mark with --to rig");
+    return history->truncated ? RIG_EXIT_UNDECIDED : RIG_EXIT_OK;
 }
 
 static enum rig_rc refuse_lost(const struct rig_history *history, const char *in, struct rig_err *err)

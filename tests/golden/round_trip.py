@@ -24,8 +24,8 @@ OBJECTS = ROOT.parent / "shared" / "corpus" / "objects"
 VALUES = ["values.edn", "tuples.edn", "mixed-keys.edn"]
 # A file that is no history, and one that no form could hold without a loss.
 REFUSED = {"empty.jsonl": "is empty", "left-out-transaction.jsonl": "would be lost"}
-# One operation of these shows several registers, in no known order; a converted file gives the reads an order, so levels that
-# compare operations are decided there.
+# One operation of these shows several registers, in no known order. Only rig's own form can say so; a text gives the reads an
+# order, so levels that compare operations are decided there.
 READS_AT_ONCE = ["dirty-reads-skew.jsonl", "dirty-reads-half.jsonl", "monotonic-skew.jsonl"]
 # Facts of the file that was read, which a converted one does not have.
 FACTS = ["sorted", "reused", "skipped"]
@@ -112,7 +112,7 @@ def main():
             if path.name in REFUSED:
                 problem = None if problem and REFUSED[path.name] in problem else f"not refused: {problem}"
             if path.name in READS_AT_ONCE:
-                problem = None if problem and problem.startswith(".rig: another verdict") else f"no longer another verdict: {problem}"
+                problem = None if problem and problem.startswith(".edn: another verdict") else f"no longer another verdict: {problem}"
             failed += problem is not None
             if problem:
                 print(f"{path.name}: {problem}")

@@ -96,7 +96,7 @@ class KilledRanks(RanksCommand):
     def test_rank_0_heals_from_its_journal(self):
         if shutil.which("etcd") is None:
             self.skipTest("etcd is not installed")
-        process = self.start_ranks(3, "run", self.plan(ETCD), "-o", "out")
+        process = self.start_ranks(3, "run", self.plan(ETCD.replace("duration: 3s", "duration: 200s")), "-o", "out")
         self.wait_for(process, "out", 1, 8000)
         self.kill(process, 0, 0)
         self.assertEqual(self.finish(process).status, 128 + signal.SIGKILL)
