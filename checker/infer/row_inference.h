@@ -49,9 +49,10 @@ struct rig_row_span {
 struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t insert,
                                     const struct rig_row_where *condition);
 
-/* The versions of a row that changed whether it meets a condition, or (of a guess, for counts and sums) the version that
- * meets it: the last one that a read saw, and the first one that it did not; RIG_ROW_NONE: there is none. Before its insert the row does not meet it. Only the last version that a
- * transaction made of the row counts: no other transaction can see an earlier one. */
+/* The versions of a row that changed whether it meets a condition: the last one that a read saw, and the first one that
+ * it did not; RIG_ROW_NONE: there is none. For counts and sums of a guess each version that meets the condition is such
+ * a change. Before its insert the row does not meet it. Only the last version that a transaction made of the row counts:
+ * no other transaction can see an earlier one. */
 struct rig_row_turns {
     bool known; /* false: the versions are not all known */
     uint32_t seen, missed;

@@ -351,6 +351,16 @@ const char *rig_my_schema_begin(const struct rig_my_schema *schema, bool read_on
     return texts[schema->options->consistent_snapshot][read_only && schema->options->sql.declare_read_only];
 }
 
+void rig_my_schema_settings(const struct rig_my_options *options, struct rig_buf *sql)
+{
+    if (options->snapshot_isolation != RIG_MY_SERVER_DEFAULT)
+        rig_buf_printf(sql, ", SESSION innodb_snapshot_isolation = %d", options->snapshot_isolation == RIG_MY_ON);
+    if (options->causal_reads > 0)
+        rig_buf_printf(sql, ", SESSION wsrep_sync_wait = %lld", (long long)options->causal_reads);
+    if (options->sql.statement_timeout_ns > 0)
+        rig_buf_printf(sql, ", SESSION max_statement_time = %.6f", (double)options->sql.statement_timeout_ns / 1e9);
+}
+
 void rig_my_schema_session(const struct rig_my_schema *schema, struct rig_buf *sql)
 {
     const struct rig_my_options *options = schema->options;
@@ -358,12 +368,7 @@ void rig_my_schema_session(const struct rig_my_schema *schema, struct rig_buf *s
     /* Without the strict mode a value that does not fit would be cut. */
     rig_buf_add_text(sql,
                      "; SET SESSION autocommit = 1, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'");
-    if (options->snapshot_isolation != RIG_MY_SERVER_DEFAULT)
-        rig_buf_printf(sql, ", SESSION innodb_snapshot_isolation = %d", options->snapshot_isolation == RIG_MY_ON);
-    if (options->causal_reads > 0)
-        rig_buf_printf(sql, ", SESSION wsrep_sync_wait = %lld", (long long)options->causal_reads);
-    if (options->sql.statement_timeout_ns > 0)
-        rig_buf_printf(sql, ", SESSION max_statement_time = %.6f", (double)options->sql.statement_timeout_ns / 1e9);
+    rig_my_schema_settings(options, sql);
     if (options->sql.lock_timeout_ns > 0)
         rig_buf_printf(sql, ", SESSION innodb_lock_wait_timeout = %lld",
                        (long long)((options->sql.lock_timeout_ns + 999999999) / 1000000000));

@@ -75,6 +75,8 @@ void rig_my_statement_print(const struct rig_my_statement *statement, const int6
 
 /* START TRANSACTION for the transaction. */
 const char *rig_my_schema_begin(const struct rig_my_schema *schema, bool read_only);
+/* Adds the settings that the options name to a SET statement that has one already. */
+void rig_my_schema_settings(const struct rig_my_options *options, struct rig_buf *sql);
 /* The statements that set a session up, for one request. */
 void rig_my_schema_session(const struct rig_my_schema *schema, struct rig_buf *sql);
 

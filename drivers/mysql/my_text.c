@@ -89,12 +89,7 @@ enum rig_rc rig_my_text_prepare(const struct rig_my_run *run, struct rig_my_conn
                    run->schema.place.database, rig_sql_isolation_sql[options->sql.isolation]);
     rig_buf_printf(sql, "SESSION innodb_lock_wait_timeout = %lld, SESSION lock_wait_timeout = %lld",
                    seconds_of(lock_ns), seconds_of(lock_ns));
-    if (options->snapshot_isolation != RIG_MY_SERVER_DEFAULT)
-        rig_buf_printf(sql, ", SESSION innodb_snapshot_isolation = %d", options->snapshot_isolation == RIG_MY_ON);
-    if (options->causal_reads > 0)
-        rig_buf_printf(sql, ", SESSION wsrep_sync_wait = %lld", (long long)options->causal_reads);
-    if (options->sql.statement_timeout_ns > 0)
-        rig_buf_printf(sql, ", SESSION max_statement_time = %.6f", (double)options->sql.statement_timeout_ns / 1e9);
+    rig_my_schema_settings(options, sql);
     return sql->failed ? rig_no_memory(err, "a session's settings")
                        : rig_my_query(connection, rig_buf_text(sql), deadline_ns, NULL, err);
 }

@@ -6,28 +6,13 @@
 
 #include "base/bug.h"
 
-static struct rig_sql_program_turn *own(struct rig_sql_turn *turn)
-{
-    return (struct rig_sql_program_turn *)turn;
-}
-
-static struct rig_sql_program_connection *connection_of(const struct rig_sql_turn *turn)
-{
-    return (struct rig_sql_program_connection *)turn->connection;
-}
-
-static const struct rig_sql_program_run *run_of(const struct rig_sql_turn *turn)
-{
-    return rig_sql_program_run_of(turn->session->run);
-}
-
 /* ---- requests ---- */
 
 /* Fails the turn; an error of the database gets the mark of its rule in the place of its SQLSTATE, by which its row is found. */
 static void fail_request(struct rig_sql_turn *turn, const struct rig_sql_program_request *request)
 {
-    const struct rig_sql_dialect_file *dialect = run_of(turn)->dialect;
-    if (connection_of(turn)->lost)
+    const struct rig_sql_dialect_file *dialect = rig_sql_turn_run(turn)->dialect;
+    if (rig_sql_turn_connection(turn)->lost)
         turn->session_lost = true;
     if (!request->refused) {
         /* A request of which nothing left cannot have committed. */
@@ -56,7 +41,7 @@ static void fail_request(struct rig_sql_turn *turn, const struct rig_sql_program
 bool rig_sql_turn_take_done(struct rig_sql_turn *turn)
 {
     struct rig_sql_program_request request;
-    bool answered = rig_sql_program_take(connection_of(turn), &request);
+    bool answered = rig_sql_program_take(rig_sql_turn_connection(turn), &request);
     if (!answered)
         fail_request(turn, &request);
     const char *warning = json_string_value(json_object_get(request.answer, "warning"));
@@ -71,7 +56,7 @@ bool rig_sql_turn_take_done(struct rig_sql_turn *turn)
 bool rig_sql_turn_send_out(struct rig_sql_turn *turn, struct rig_json_writer *writer)
 {
     struct rig_sql_program_request request;
-    if (rig_sql_program_send(connection_of(turn), writer, &request))
+    if (rig_sql_program_send(rig_sql_turn_connection(turn), writer, &request))
         return true;
     fail_request(turn, &request);
     return false;
@@ -86,7 +71,7 @@ static bool send_request(struct rig_sql_turn *turn, struct rig_json_writer *writ
 bool rig_sql_turn_send_text(struct rig_sql_turn *turn, const char *sql)
 {
     struct rig_json_writer writer;
-    rig_sql_link_begin(&connection_of(turn)->link, &writer);
+    rig_sql_link_begin(&rig_sql_turn_connection(turn)->link, &writer);
     rig_json_string(&writer, "sql", sql);
     return send_request(turn, &writer);
 }
@@ -95,7 +80,7 @@ bool rig_sql_turn_send_text(struct rig_sql_turn *turn, const char *sql)
 bool rig_sql_turn_send_end(struct rig_sql_turn *turn, const char *how)
 {
     struct rig_json_writer writer;
-    rig_sql_link_begin(&connection_of(turn)->link, &writer);
+    rig_sql_link_begin(&rig_sql_turn_connection(turn)->link, &writer);
     rig_json_bool(&writer, how, true);
     return send_request(turn, &writer);
 }
@@ -148,7 +133,7 @@ static void write_literal(struct rig_json_writer *writer, const struct rig_sql_s
 void rig_sql_turn_write_said(const struct rig_sql_turn *turn, struct rig_json_writer *writer,
                              const struct rig_sql_said *said, const struct rig_sql_values *values)
 {
-    if (run_of(turn)->dialect->literal) {
+    if (rig_sql_turn_run(turn)->dialect->literal) {
         write_literal(writer, said, values);
         return;
     }
@@ -166,12 +151,12 @@ json_t *rig_sql_turn_run_said(struct rig_sql_turn *turn, const struct rig_sql_sa
 {
     struct rig_sql_program_request request;
     struct rig_json_writer writer;
-    struct rig_sql_program_connection *connection = connection_of(turn);
+    struct rig_sql_program_connection *connection = rig_sql_turn_connection(turn);
     bool answered = false;
-    if (own(turn)->ahead) {
+    if (rig_sql_turn_own(turn)->ahead) {
         answered = rig_sql_program_take(connection, &request);
     } else {
-        own(turn)->begun = true;
+        rig_sql_turn_own(turn)->begun = true;
         connection->patience.deadline_ns = turn->deadline_ns;
         rig_sql_link_begin(&connection->link, &writer);
         rig_sql_turn_write_said(turn, &writer, said, values);
@@ -185,7 +170,7 @@ json_t *rig_sql_turn_run_said(struct rig_sql_turn *turn, const struct rig_sql_sa
 const struct rig_sql_said *rig_sql_turn_said_of(const struct rig_sql_turn *turn, enum rig_sql_dialect_statement which,
                                                 const struct rig_sql_values *values)
 {
-    return rig_sql_program_schema_say(&run_of(turn)->schema, values->numbers[RIG_SQL_SAID_KEY], which);
+    return rig_sql_program_schema_say(&rig_sql_turn_run(turn)->schema, values->numbers[RIG_SQL_SAID_KEY], which);
 }
 
 json_t *rig_sql_turn_say(struct rig_sql_turn *turn, enum rig_sql_dialect_statement which,
@@ -217,7 +202,8 @@ bool rig_sql_turn_put(struct rig_sql_turn *turn, enum rig_sql_dialect_statement 
     if (!rig_sql_turn_change(turn, which, values, &count))
         return false;
     if (count > 0)
-        return !own(turn)->ahead || rig_sql_turn_take_done(turn); /* sent ahead, the insertion was skipped */
+        return !rig_sql_turn_own(turn)->ahead ||
+               rig_sql_turn_take_done(turn); /* sent ahead, the insertion was skipped */
     return rig_sql_turn_change(turn, first, values, &count);
 }
 

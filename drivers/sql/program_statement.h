@@ -16,6 +16,22 @@ struct rig_sql_values {
     const char *element, *rest;
 };
 
+/* The core's objects as this client extends them. */
+static inline struct rig_sql_program_turn *rig_sql_turn_own(struct rig_sql_turn *turn)
+{
+    return (struct rig_sql_program_turn *)turn;
+}
+
+static inline struct rig_sql_program_connection *rig_sql_turn_connection(const struct rig_sql_turn *turn)
+{
+    return (struct rig_sql_program_connection *)turn->connection;
+}
+
+static inline const struct rig_sql_program_run *rig_sql_turn_run(const struct rig_sql_turn *turn)
+{
+    return rig_sql_program_run_of(turn->session->run);
+}
+
 /* ---- requests ---- */
 
 /* Sends a request, or a sequence. */

@@ -10,21 +10,6 @@
 
 #define CHANGED "a statement changed another number of rows than the transaction then reads"
 
-static struct rig_sql_program_turn *own(struct rig_sql_turn *turn)
-{
-    return (struct rig_sql_program_turn *)turn;
-}
-
-static struct rig_sql_program_connection *connection_of(const struct rig_sql_turn *turn)
-{
-    return (struct rig_sql_program_connection *)turn->connection;
-}
-
-static const struct rig_sql_program_run *run_of(const struct rig_sql_turn *turn)
-{
-    return rig_sql_program_run_of(turn->session->run);
-}
-
 /* ---- operations ---- */
 
 /* Takes the first element of a queue, or the last one of a stack: the row counts its changes, so that the one that was looked
@@ -147,7 +132,7 @@ static bool run_predicate(struct rig_sql_turn *turn, uint32_t op)
 static enum rig_sql_action find_action(const struct rig_sql_turn *turn, uint32_t op, struct rig_sql_values *values,
                                        char element[static 1 + RIG_SQL_INT_BYTES])
 {
-    const struct rig_sql_program_run *run = run_of(turn);
+    const struct rig_sql_program_run *run = rig_sql_turn_run(turn);
     struct rig_sql_numbers numbers;
     const enum rig_sql_action action =
         rig_sql_action_of(run->sql.env->workload, run->options->sql.lock_reads, turn->transaction, op, &numbers);
@@ -162,7 +147,7 @@ static enum rig_sql_action find_action(const struct rig_sql_turn *turn, uint32_t
 
 static bool run_action(struct rig_sql_turn *turn, uint32_t op)
 {
-    const enum rig_workload workload = run_of(turn)->sql.env->workload;
+    const enum rig_workload workload = rig_sql_turn_run(turn)->sql.env->workload;
     enum rig_sql_dialect_statement which, first;
     char element[1 + RIG_SQL_INT_BYTES];
     struct rig_sql_values values;
@@ -193,7 +178,7 @@ static bool run_action(struct rig_sql_turn *turn, uint32_t op)
 static bool run_savepoint(struct rig_sql_turn *turn, uint32_t op)
 {
     const struct rig_rollback *rollback = &turn->transaction->rollback;
-    const struct rig_sql_dialect_file *dialect = run_of(turn)->dialect;
+    const struct rig_sql_dialect_file *dialect = rig_sql_turn_run(turn)->dialect;
     if (!rig_rollback_wanted(rollback) || (op != rollback->from && op != rollback->to))
         return true;
     return rig_sql_turn_send_text(turn, op == rollback->from ? dialect->savepoint : dialect->return_to);
@@ -202,7 +187,7 @@ static bool run_savepoint(struct rig_sql_turn *turn, uint32_t op)
 static bool run_operation(struct rig_sql_turn *turn, uint32_t op)
 {
     turn->phase = RIG_PHASE_OPERATION;
-    connection_of(turn)->patience.deadline_ns = turn->deadline_ns;
+    rig_sql_turn_connection(turn)->patience.deadline_ns = turn->deadline_ns;
     if (!run_savepoint(turn, op) || !rig_sql_turn_affords(turn, op))
         return false;
     if (turn->session->run->env->workload == RIG_WORKLOAD_PREDICATE)
@@ -226,9 +211,9 @@ static bool goes_ahead(const struct rig_sql_turn *turn)
     const uint32_t count = transaction->op_count;
     const bool pauses =
         (transaction->delayed && count > 1) || (transaction->hold.wanted && transaction->hold.before_op < count);
-    if (!rig_sql_link_takes_sequences(&connection_of(turn)->link) || turn->program != NULL || pauses || count < 2 ||
-        count > AHEAD_MOST / 2 || rig_rollback_wanted(&transaction->rollback) ||
-        run_of(turn)->sql.env->workload == RIG_WORKLOAD_PREDICATE)
+    if (!rig_sql_link_takes_sequences(&rig_sql_turn_connection(turn)->link) || turn->program != NULL || pauses ||
+        count < 2 || count > AHEAD_MOST / 2 || rig_rollback_wanted(&transaction->rollback) ||
+        rig_sql_turn_run(turn)->sql.env->workload == RIG_WORKLOAD_PREDICATE)
         return false;
     for (uint32_t op = 0; op < count; op++) {
         char element[1 + RIG_SQL_INT_BYTES];
@@ -246,9 +231,9 @@ static void begin_ahead(struct rig_sql_turn *turn, struct rig_json_writer *write
                         const char *condition)
 {
     if (*is_first)
-        rig_sql_link_begin(&connection_of(turn)->link, writer);
+        rig_sql_link_begin(&rig_sql_turn_connection(turn)->link, writer);
     else
-        rig_sql_link_follow(&connection_of(turn)->link, writer, condition);
+        rig_sql_link_follow(&rig_sql_turn_connection(turn)->link, writer, condition);
     *is_first = false;
 }
 
@@ -269,7 +254,7 @@ static bool send_ahead(struct rig_sql_turn *turn, const char *begin)
         if (action == RIG_SQL_READ_LOCKED)
             which = RIG_SQL_SAYS_READ_LOCKED;
         else if (action == RIG_SQL_PUT)
-            find_put(run_of(turn)->sql.env->workload, &which, &first);
+            find_put(rig_sql_turn_run(turn)->sql.env->workload, &which, &first);
         begin_ahead(turn, &writer, &is_first, "ok");
         rig_sql_turn_write_said(turn, &writer, rig_sql_turn_said_of(turn, which, &values), &values);
         if (action == RIG_SQL_PUT) {
@@ -277,9 +262,9 @@ static bool send_ahead(struct rig_sql_turn *turn, const char *begin)
             rig_sql_turn_write_said(turn, &writer, rig_sql_turn_said_of(turn, first, &values), &values);
         }
     }
-    own(turn)->ahead = true;
-    own(turn)->begun = true;
-    own(turn)->sent_ns = connection_of(turn)->patience.core->now_ns();
+    rig_sql_turn_own(turn)->ahead = true;
+    rig_sql_turn_own(turn)->begun = true;
+    rig_sql_turn_own(turn)->sent_ns = rig_sql_turn_connection(turn)->patience.core->now_ns();
     return rig_sql_turn_send_out(turn, &writer) && (begin == NULL || rig_sql_turn_take_done(turn));
 }
 
@@ -299,14 +284,14 @@ static bool drain(struct rig_sql_program_connection *connection)
 /* The program's own times are more exact than those of its lines. */
 static void take_times(struct rig_sql_turn *turn, uint32_t op)
 {
-    const struct rig_sql_program_connection *connection = connection_of(turn);
+    const struct rig_sql_program_connection *connection = rig_sql_turn_connection(turn);
     struct rig_transaction *transaction = turn->transaction;
     rig_op_ended(turn->session->run->env->core, transaction, op);
     if (rig_times_count(transaction) != (int64_t)op + 1)
         return;
     int64_t *times = &transaction->times[2 * (size_t)op];
-    if (own(turn)->ahead)
-        times[0] = op == 0 ? own(turn)->sent_ns : times[-1];
+    if (rig_sql_turn_own(turn)->ahead)
+        times[0] = op == 0 ? rig_sql_turn_own(turn)->sent_ns : times[-1];
     if (connection->began_ns < times[0] || connection->ended_ns < connection->began_ns ||
         connection->ended_ns > times[1])
         return;
@@ -316,7 +301,7 @@ static void take_times(struct rig_sql_turn *turn, uint32_t op)
 
 bool rig_sql_program_turn_operate(struct rig_sql_turn *turn, uint32_t op)
 {
-    connection_of(turn)->began_ns = connection_of(turn)->ended_ns = 0;
+    rig_sql_turn_connection(turn)->began_ns = rig_sql_turn_connection(turn)->ended_ns = 0;
     const bool done = run_operation(turn, op);
     take_times(turn, op);
     return done;
@@ -334,17 +319,17 @@ void rig_sql_program_turn_run(struct rig_sql_turn *turn)
 
 bool rig_sql_program_turn_begin(struct rig_sql_turn *turn)
 {
-    const struct rig_sql_program_run *run = run_of(turn);
+    const struct rig_sql_program_run *run = rig_sql_turn_run(turn);
     const struct rig_sql_dialect_file *dialect = run->dialect;
     const bool read_only = turn->transaction->read_only && run->options->sql.declare_read_only;
     const char *text = read_only && dialect->begin_read_only != NULL ? dialect->begin_read_only : dialect->begin;
     struct rig_buf sql;
     turn->phase = RIG_PHASE_BEGIN;
-    connection_of(turn)->patience.deadline_ns = turn->deadline_ns;
+    rig_sql_turn_connection(turn)->patience.deadline_ns = turn->deadline_ns;
     const bool ahead = goes_ahead(turn);
     if (text == NULL)
         return !ahead || send_ahead(turn, NULL);
-    own(turn)->begun = true;
+    rig_sql_turn_own(turn)->begun = true;
     rig_buf_init(&sql, 0);
     rig_sql_dialect_add_level(text, run->level, &sql);
     const bool begun = ahead ? send_ahead(turn, rig_buf_text(&sql)) : rig_sql_turn_send_text(turn, rig_buf_text(&sql));
@@ -354,22 +339,23 @@ bool rig_sql_program_turn_begin(struct rig_sql_turn *turn)
 
 void rig_sql_program_turn_commit(struct rig_sql_turn *turn)
 {
-    const struct rig_sql_dialect_file *dialect = run_of(turn)->dialect;
+    const struct rig_sql_dialect_file *dialect = rig_sql_turn_run(turn)->dialect;
     turn->phase = RIG_PHASE_COMMIT;
     turn->may_commit = true;
-    connection_of(turn)->patience.deadline_ns = turn->deadline_ns;
+    rig_sql_turn_connection(turn)->patience.deadline_ns = turn->deadline_ns;
     turn->committed =
         dialect->by_text ? rig_sql_turn_send_text(turn, dialect->commit) : rig_sql_turn_send_end(turn, "commit");
 }
 
 void rig_sql_program_turn_settle(struct rig_sql_turn *turn)
 {
-    const struct rig_sql_dialect_file *dialect = run_of(turn)->dialect;
+    const struct rig_sql_dialect_file *dialect = rig_sql_turn_run(turn)->dialect;
     static const int64_t patience_ns = INT64_C(2000000000);
-    struct rig_sql_program_connection *connection = connection_of(turn);
+    struct rig_sql_program_connection *connection = rig_sql_turn_connection(turn);
     struct rig_sql_program_request request;
     struct rig_json_writer writer;
-    if (turn->session_lost || connection->lost || rig_sql_turn_outcome(turn)->session_lost || !own(turn)->begun) {
+    if (turn->session_lost || connection->lost || rig_sql_turn_outcome(turn)->session_lost ||
+        !rig_sql_turn_own(turn)->begun) {
         turn->session_lost = turn->session_lost || connection->lost;
         return;
     }
@@ -393,7 +379,7 @@ void rig_sql_program_turn_settle(struct rig_sql_turn *turn)
 bool rig_sql_program_turn_execute(struct rig_sql_turn *turn, uint32_t index, const int64_t *values,
                                   struct rig_row_answer *answer)
 {
-    const struct rig_sql_program_schema *schema = &run_of(turn)->schema;
+    const struct rig_sql_program_schema *schema = &rig_sql_turn_run(turn)->schema;
     const struct rig_row_schema *rows = schema->env->rows;
     const struct rig_row_statement *described = &rows->statements[index];
     const struct rig_row_table *table = &rows->tables[described->table];
