@@ -150,30 +150,30 @@ static bool explain_gone(const struct rig_inference *inference, struct rig_step 
     return false;
 }
 
-/* The last version that `other` made of the row, where it changes whether the row meets the condition, and the read saw
- * it (`behind`: did not see it); RIG_ROW_NONE. */
+/* The last version that `other` made of the row, where it changes what the read shows of the row, and the read saw it
+ * (`behind`: did not see it); RIG_ROW_NONE. */
 static uint32_t find_turn(const struct rig_row_chains *rows, uint32_t insert, const struct rig_row_where *condition,
                           uint32_t seen, uint32_t other, bool behind)
 {
     const struct rig_row_write *of = &rows->statements[insert];
     const uint32_t place = rows->history->places->of_txn[other];
     bool met = false;
-    if (!rig_row_turns_of(rows, insert, condition, seen).known || (place >= seen) != behind)
+    if ((place >= seen) != behind)
         return RIG_ROW_NONE;
     for (uint32_t at = of->first_version; at != RIG_ROW_NONE; at = rows->versions[at].next) {
         if (rig_row_is_replaced_at_once(rows, at))
             continue;
         const bool meets = rig_row_matches(condition, of->number, rig_rows_number(rows, at));
-        if (meets != met && rig_rows_writer(rows, at) == other)
+        if ((meets != met || (rig_row_adds(condition) && meets)) && rig_rows_writer(rows, at) == other)
             return at;
         met = meets;
     }
     return RIG_ROW_NONE;
 }
 
-/* wr and rw by a predicate of a read whose versions are known: the other transaction changed whether a row meets the
- * condition, before what the read saw or after it. */
-static bool explain_turn(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
+/* wr and rw of a read whose versions are known: the other transaction changed what the read shows of a row, before what
+ * the read saw or after it. `items`: only rw of an item. */
+static bool explain_turn_of(const struct rig_inference *inference, struct rig_step *step, uint32_t read, bool items)
 {
     const struct rig_row_chains *rows = inference->rows;
     const bool behind = step->kind == RIG_EDGE_RW;
@@ -182,9 +182,13 @@ static bool explain_turn(const struct rig_inference *inference, struct rig_step 
     const struct rig_row_where condition = rig_row_condition_at(ops, read);
     const uint32_t key = ops[read].key, seen = rig_row_seen(inference->history, txn, read);
     for (uint32_t i = rows->insert_first[key]; i < rows->insert_first[key + 1]; i++) {
-        const uint32_t turn = find_turn(rows, rows->inserts[i], &condition, seen, other, behind);
+        const struct rig_row_turns turns = rig_row_turns_of(rows, rows->inserts[i], &condition, seen);
+        const uint32_t turn =
+            turns.known ? find_turn(rows, rows->inserts[i], &condition, seen, other, behind) : RIG_ROW_NONE;
+        const bool is_item = turns.is_item && turns.missed == turn;
         const int64_t id = rows->statements[rows->inserts[i]].number;
-        if (turn == RIG_ROW_NONE || rig_row_own_version(rows, txn, read, id, NULL) != RIG_ROW_NONE)
+        if (turn == RIG_ROW_NONE || (items && !is_item) ||
+            rig_row_own_version(rows, txn, read, id, NULL) != RIG_ROW_NONE)
             continue;
         const struct rig_row_write *by = &rows->statements[rows->versions[turn].statement];
         step->key = key;
@@ -193,10 +197,15 @@ static bool explain_turn(const struct rig_inference *inference, struct rig_step 
         step->from_value = behind ? id : by->number;
         step->to_value = behind ? by->number : id;
         step->by_snapshot = true;
-        step->by_predicate = behind && condition.column != RIG_ROW_BY_KEY;
+        step->by_predicate = behind && condition.column != RIG_ROW_BY_KEY && !is_item;
         return true;
     }
     return false;
+}
+
+static bool explain_turn(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
+{
+    return explain_turn_of(inference, step, read, false);
 }
 
 /* Whether a snapshot says what the read saw. */
@@ -243,7 +252,8 @@ static bool explain_step(const struct rig_inference *inference, struct rig_step 
     if (step->kind != RIG_EDGE_RW)
         return explain_shown(inference, step, step->kind == RIG_EDGE_WW) ||
                (step->kind == RIG_EDGE_WR && (explain_absence(inference, step) || explain_seen(inference, step)));
-    /* Rows that are shown, rows that are missed by their keys, and then rows that are missed by a predicate. */
+    /* Rows that are shown or added up, rows that are missed by their keys, and then rows that are missed by a
+     * predicate. */
     for (unsigned way = 0; way < 3; way++) {
         for (uint32_t i = 0; i < rig_txn_op_count(history, step->from); i++) {
             const struct rig_row_where condition = rig_row_condition_at(from, i);
@@ -251,7 +261,8 @@ static bool explain_step(const struct rig_inference *inference, struct rig_step 
             const bool lost = rig_row_seen(history, step->from, i) == RIG_PLACE_LOST;
             if (from[i].kind != RIG_OP_READ_WHERE || (!exact && !tells_rows(history, from, i)) || (lost && way > 0))
                 continue;
-            if (way == 0 ? condition.form == RIG_ROW_LISTED && explain_replaced(inference, step, i)
+            if (way == 0 ? (!rig_row_adds(&condition) ? explain_replaced(inference, step, i)
+                                                      : exact && explain_turn_of(inference, step, i, true))
                          : (way == 1) == (condition.column == RIG_ROW_BY_KEY) &&
                                (exact ? explain_turn : explain_missed)(inference, step, i))
                 return true;
@@ -326,7 +337,7 @@ static void add_absent(const struct rig_history *history, const struct rig_step 
                 step->from, step->from_op, step->from_value, step->to, step->to_value);
 }
 
-/* By the snapshot of the read, which shows a commit that changed whether a row meets the condition, or does not. */
+/* By the snapshot of the read, which shows a commit that changed what the read shows of a row, or does not. */
 static void add_turn(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
     const bool later = step->kind == RIG_EDGE_RW;
@@ -337,8 +348,11 @@ static void add_turn(const struct rig_history *history, const struct rig_step *s
             later ? "does not show" : "shows", later ? step->to : step->from, actions[rig_row_action(number)], id);
     if (rig_row_action(number) == RIG_ROWS_UPDATE)
         rig_say(history, text, " to version %V", number);
-    rig_say(history, text, ": with this the row %s to meet the condition.",
-            rig_row_matches(&condition, id, number) ? "began" : "ceased");
+    if (rig_row_adds(&condition) && rig_row_matches(&condition, id, number))
+        rig_say(history, text, ": this version meets the condition, so it changed the total.");
+    else
+        rig_say(history, text, ": with this the row %s to meet the condition.",
+                rig_row_matches(&condition, id, number) ? "began" : "ceased");
 }
 
 static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)

@@ -12,6 +12,7 @@ struct infer {
     struct rig_links *links;
     struct rig_row_sweep *sweep; /* NULL: the history has no places */
     bool items_only;
+    const uint8_t *among;      /* per transaction: its reads have edges; NULL: all have */
     uint32_t *shown_by;                /* per statement: the read (`reads`) that shows its row */
     uint32_t *linked[RIG_LINK_RW + 1]; /* per transaction: the read with which it was linked last */
     uint32_t reads;
@@ -217,7 +218,7 @@ struct rig_row_turns rig_row_turns_of(const struct rig_row_chains *rows, uint32_
 {
     const struct rig_row_write *of = &rows->statements[insert];
     struct rig_row_turns turns = {.known = of->is_whole, .seen = RIG_ROW_NONE, .missed = RIG_ROW_NONE};
-    const bool by_version = rows->guessed && condition->form != RIG_ROW_LISTED;
+    const bool adds = rig_row_adds(condition);
     bool met = false, behind = false;
     for (uint32_t at = of->first_version; turns.known && at != RIG_ROW_NONE; at = rows->versions[at].next) {
         const uint32_t place = rig_row_place(rows, at);
@@ -226,9 +227,10 @@ struct rig_row_turns rig_row_turns_of(const struct rig_row_chains *rows, uint32_
         const bool meets = rig_row_matches(condition, of->number, rig_rows_number(rows, at));
         turns.known = place != RIG_PLACE_NONE;
         behind |= place >= seen;
-        const bool turned = meets != met || (by_version && meets);
+        const bool turned = meets != met || (adds && meets);
         if (turned && behind) {
             turns.missed = at;
+            turns.is_item = adds && met;
             break;
         }
         turns.seen = turned ? at : turns.seen;
@@ -244,17 +246,16 @@ static bool take_exact(struct infer *in, struct shown *shown, uint32_t insert)
     const struct rig_row_write *row = &rows->statements[insert];
     uint32_t own_op;
     if (own_version(in, shown, row->number, &own_op) != RIG_ROW_NONE)
-        return in->shown_by[insert] == in->reads || shown->condition.form != RIG_ROW_LISTED ||
-               take_absent(in, shown, insert);
+        return in->shown_by[insert] == in->reads || rig_row_adds(&shown->condition) || take_absent(in, shown, insert);
     const struct rig_row_turns turns = rig_row_turns_of(rows, insert, &shown->condition, shown->seen);
     shown->is_open |= !turns.known && in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
     if (!turns.known)
         return true;
     const uint32_t before = turns.seen == RIG_ROW_NONE ? shown->txn : rig_rows_writer(rows, turns.seen);
-    const uint32_t behind =
-        turns.missed == RIG_ROW_NONE || (in->items_only && shown->condition.column != RIG_ROW_BY_KEY)
-            ? shown->txn
-            : rig_rows_writer(rows, turns.missed);
+    const bool by_predicate = shown->condition.column != RIG_ROW_BY_KEY && !turns.is_item;
+    const uint32_t behind = turns.missed == RIG_ROW_NONE || (in->items_only && by_predicate)
+                                ? shown->txn
+                                : rig_rows_writer(rows, turns.missed);
     return link(in, before, shown->txn, before, RIG_LINK_WR) && link(in, shown->txn, behind, behind, RIG_LINK_RW);
 }
 
@@ -281,7 +282,7 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
         return true;
     }
     const struct rig_read_list list = rig_txn_op_list(in->history, &shown.ops[op]);
-    const bool counted = shown.condition.form != RIG_ROW_LISTED;
+    const bool counted = rig_row_adds(&shown.condition);
     shown.seen = rig_row_seen(in->history, txn, op);
     const bool lost = shown.seen == RIG_PLACE_LOST, exact = shown.seen != RIG_PLACE_NONE && !lost;
     if (counted && !exact &&
@@ -297,8 +298,7 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
             return false;
     }
     uint32_t end, i = rig_rows_asked(in->rows, key, &shown.condition, &end), first = end, last = end;
-    if (exact && !shown.has_own && (!counted || !in->rows->guessed) &&
-        rig_row_sweep_takes(in->sweep, key, &shown.condition)) {
+    if (exact && !shown.has_own && rig_row_sweep_takes(in->sweep, key, &shown.condition)) {
         if (!rig_row_sweep_add(in->sweep, txn, key, &shown.condition, shown.seen, &first, &last))
             return false;
     }
@@ -334,7 +334,8 @@ static bool take_all(struct infer *in, struct rig_arena *arena)
     }
     for (uint32_t txn = 0; done && txn < in->history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
-        const uint32_t count = in->rows->committed[txn] ? rig_txn_op_count(in->history, txn) : 0;
+        const bool reads = in->rows->committed[txn] && (in->among == NULL || in->among[txn] != 0);
+        const uint32_t count = reads ? rig_txn_op_count(in->history, txn) : 0;
         for (uint32_t i = 0; done && i < count; i++)
             done = ops[i].kind != RIG_OP_READ_WHERE || take_read(in, txn, i);
     }
@@ -384,14 +385,16 @@ enum rig_rc rig_infer_rows(const struct rig_history *history, struct rig_assumpt
 
 bool rig_infer_items_of_rows(const struct rig_inference *inference, const uint8_t *among, struct rig_inference *items)
 {
-    (void)among;
     *items = (struct rig_inference){.history = inference->history,
                                     .rows = inference->rows,
                                     .committed = inference->committed,
                                     .committed_count = inference->committed_count,
                                     .of_items = true};
-    struct infer in = {
-        .history = inference->history, .rows = inference->rows, .links = &items->links, .items_only = true};
+    struct infer in = {.history = inference->history,
+                       .rows = inference->rows,
+                       .links = &items->links,
+                       .items_only = true,
+                       .among = among};
     if (!take_all(&in, inference->links.arena))
         return false;
     memcpy(items->graph.link_count, in.links->link_count, sizeof in.links->link_count);

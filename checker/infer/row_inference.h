@@ -19,9 +19,10 @@
  *
  * - A read whose rows only a commit shows (RIG_PLACE_LOST) has edges for the rows that it changed, and none for others.
  * - With the snapshots of a certificate (struct rig_read_places) a read saw one version of each row. It follows the
- *   last version up to this one that changed whether the row meets its condition, and precedes the first one after it
- *   that does (struct rig_row_turns): wr and rw by a predicate, also of counts. Changes before and after these follow
- *   by ww.
+ *   last version up to this one that changed what the read shows of the row, and precedes the first one after it that
+ *   does (struct rig_row_turns). A list has its shown rows as items, so this is whether the row meets the condition: wr
+ *   and rw by a predicate. A total changes with each version that it adds up: it reads these rows as items, and rw to
+ *   the version that replaced one is of an item. Changes before and after these follow by ww.
  * Updates and deletes are reads, too. Only rw edges by a predicate are left out for repeatable read (PL-2.99): those to
  * rows that a read does not show, and those that rest on a snapshot. Every other level above read committed has them
  * (Adya, Liskov & O'Neil 2000, 4.4.3).
@@ -49,15 +50,21 @@ struct rig_row_span {
 struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t insert,
                                     const struct rig_row_where *condition);
 
-/* The versions of a row that changed whether it meets a condition: the last one that a read saw, and the first one that
- * it did not; RIG_ROW_NONE: there is none. For counts and sums of a guess each version that meets the condition is such
- * a change. Before its insert the row does not meet it. Only the last version that a transaction made of the row counts:
- * no other transaction can see an earlier one. */
+/* The versions of a row that changed what a read shows of it: the last one that the read saw, and the first one that it
+ * did not; RIG_ROW_NONE: there is none. Such a version changes whether the row meets the condition. For counts and sums
+ * each version that meets the condition is one, too, since both show versions. Before its insert the row does not meet
+ * it. Only the last version that a transaction made of the row counts: no other transaction can see an earlier one. */
 struct rig_row_turns {
     bool known; /* false: the versions are not all known */
+    bool is_item; /* the read counted the version that `missed` replaced: rw of an item */
     uint32_t seen, missed;
 };
 
+/* Whether a read by that condition adds up versions, of which it shows the total. */
+static inline bool rig_row_adds(const struct rig_row_where *condition)
+{
+    return condition->form != RIG_ROW_LISTED;
+}
 /* For a read by that condition that saw the commits with places below `seen`; the history has places. */
 struct rig_row_turns rig_row_turns_of(const struct rig_row_chains *rows, uint32_t insert,
                                       const struct rig_row_where *condition, uint32_t seen);

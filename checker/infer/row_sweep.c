@@ -17,9 +17,10 @@ struct list {
     uint32_t latest_writer, latest_reader;
     bool up_used, down_used; /* since they were made: a read follows `up`, a change follows `down` */
     bool is_read;
+    bool adds; /* it is of totals: each version that meets the condition changes them */
 };
 
-/* A version that changes whether a row meets the list's condition. */
+/* A version that changes what reads of the list show. */
 struct change {
     uint32_t writer;
     uint32_t before; /* the list's change before */
@@ -43,7 +44,7 @@ struct rig_row_sweep {
     uint32_t *at_same;     /*   per transaction: the next one at its place; NONE */
     uint8_t *known;        /* per statement that inserts: all versions of the row are known */
     uint8_t *open;         /* per key: some row's versions are not all known */
-    uint32_t *block_first; /* per key: the list of its first block */
+    uint32_t *block_first; /* per key: the list of its first block; those of totals come after all others */
     uint32_t *class_first; /* per key: its first list of classes; NONE */
     struct list *lists;
     uint32_t list_count, list_room;
@@ -103,16 +104,20 @@ static void find_known(struct rig_row_sweep *s, uint32_t key)
     }
 }
 
+static uint32_t block_count(const struct rig_row_chains *rows, uint32_t key)
+{
+    return (rows->insert_first[key + 1] - rows->insert_first[key]) / BLOCK_ROWS;
+}
+
 static bool make_blocks(struct rig_row_sweep *s)
 {
-    const struct rig_row_chains *rows = s->rows;
-    for (uint32_t key = 0; key < rows->history->key_count; key++) {
-        const uint32_t count = rows->insert_first[key + 1] - rows->insert_first[key];
+    for (uint32_t key = 0; key < s->rows->history->key_count; key++) {
+        const uint32_t count = block_count(s->rows, key);
         uint32_t at;
         s->block_first[key] = s->list_count;
         s->class_first[key] = NONE;
-        for (uint32_t i = 0; i < count / BLOCK_ROWS; i++) {
-            if (!add_list(s, (struct list){0}, &at))
+        for (uint32_t i = 0; i < 2 * count; i++) {
+            if (!add_list(s, (struct list){.adds = i >= count}, &at))
                 return false;
         }
     }
@@ -174,7 +179,8 @@ struct rig_row_sweep *rig_row_sweep_new(const struct rig_row_chains *rows, struc
 
 bool rig_row_sweep_takes(const struct rig_row_sweep *sweep, uint32_t key, const struct rig_row_where *condition)
 {
-    return !sweep->open[key] && (condition->column == RIG_ROW_BY_ID || condition->column == RIG_ROW_BY_CLASS);
+    return !sweep->open[key] && (condition->column == RIG_ROW_BY_ID || condition->column == RIG_ROW_BY_CLASS) &&
+           !(sweep->items_only && rig_row_adds(condition));
 }
 
 /* ---- reads ---- */
@@ -197,12 +203,14 @@ static uint32_t find_classes(struct rig_row_sweep *s, uint32_t key, const struct
 {
     const uint32_t least = condition->least < RIG_ROW_CLASSES ? (uint32_t)condition->least : RIG_ROW_CLASSES;
     const uint32_t most = condition->most < RIG_ROW_CLASSES ? (uint32_t)condition->most : RIG_ROW_CLASSES;
+    const struct list wanted = {
+        .least = least, .most = most, .next = s->class_first[key], .adds = rig_row_adds(condition)};
     uint32_t at = s->class_first[key];
-    while (at != NONE && (s->lists[at].least != least || s->lists[at].most != most))
+    while (at != NONE && (s->lists[at].least != least || s->lists[at].most != most || s->lists[at].adds != wanted.adds))
         at = s->lists[at].next;
     if (at != NONE)
         return at;
-    if (!add_list(s, (struct list){.least = least, .most = most, .next = s->class_first[key]}, &at))
+    if (!add_list(s, wanted, &at))
         return NONE;
     s->class_first[key] = at;
     return at;
@@ -221,9 +229,10 @@ bool rig_row_sweep_add(struct rig_row_sweep *sweep, uint32_t txn, uint32_t key, 
         return list != NONE && add_reading(sweep, txn, list, seen);
     }
     const uint32_t block = (begin - base + BLOCK_ROWS - 1) / BLOCK_ROWS, behind = (end - base) / BLOCK_ROWS;
+    const uint32_t blocks = sweep->block_first[key] + (rig_row_adds(condition) ? block_count(rows, key) : 0);
     *first = *last = begin;
     for (uint32_t i = block; i < behind; i++) {
-        if (!add_reading(sweep, txn, sweep->block_first[key] + i, seen))
+        if (!add_reading(sweep, txn, blocks + i, seen))
             return false;
     }
     if (block < behind) {
@@ -342,6 +351,22 @@ static bool in_classes(const struct list *list, int64_t number)
     return class >= list->least && class <= list->most;
 }
 
+/* The block of the row; NONE: it is one of the last rows of its table. */
+static uint32_t find_block(const struct rig_row_sweep *s, uint32_t key, uint32_t insert)
+{
+    const struct rig_row_chains *rows = s->rows;
+    uint32_t low = rows->insert_first[key], high = rows->insert_first[key + 1];
+    while (low < high) { /* the row's rank among the rows of its table */
+        const uint32_t middle = low + (high - low) / 2;
+        if (rows->inserts[middle] < insert)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const uint32_t block = (low - rows->insert_first[key]) / BLOCK_ROWS;
+    return block < block_count(rows, key) ? block : NONE;
+}
+
 /* The last version that the transaction made of a row: takes it into the lists that it changes. */
 static bool take_version(struct rig_row_sweep *s, uint32_t key, uint32_t insert, uint32_t version, uint32_t txn)
 {
@@ -353,22 +378,15 @@ static bool take_version(struct rig_row_sweep *s, uint32_t key, uint32_t insert,
     const bool is = rig_row_action(now) != RIG_ROWS_DELETE, was = old != 0 && rig_row_action(old) != RIG_ROWS_DELETE;
     for (uint32_t at = s->class_first[key]; at != NONE; at = s->lists[at].next) {
         struct list *list = &s->lists[at];
-        if ((is && in_classes(list, now)) != (was && in_classes(list, old)) && !take_change(s, list, txn))
+        const bool meets = is && in_classes(list, now), met = was && in_classes(list, old);
+        if ((meets != met || (list->adds && meets)) && !take_change(s, list, txn))
             return false;
     }
-    if (is == was)
+    const uint32_t block = is || was ? find_block(s, key, insert) : NONE;
+    if (block == NONE)
         return true;
-    uint32_t low = rows->insert_first[key], high = rows->insert_first[key + 1];
-    while (low < high) { /* the row's rank among the rows of its table */
-        const uint32_t middle = low + (high - low) / 2;
-        if (rows->inserts[middle] < insert)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const uint32_t base = rows->insert_first[key], block = (low - base) / BLOCK_ROWS;
-    return block >= (rows->insert_first[key + 1] - base) / BLOCK_ROWS ||
-           take_change(s, &s->lists[s->block_first[key] + block], txn);
+    struct list *listed = &s->lists[s->block_first[key] + block], *totals = listed + block_count(rows, key);
+    return (is == was || take_change(s, listed, txn)) && take_change(s, totals, txn);
 }
 
 static bool take_commit(struct rig_row_sweep *s, uint32_t txn)

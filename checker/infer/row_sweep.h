@@ -4,7 +4,7 @@
  *
  * A list has the versions that change whether a row meets one condition, in the order of visibility: one list for each
  * range of classes that a read of a table asks for, and one for each BLOCK_ROWS rows of it, whose condition is that the
- * row is there. One pass over the places takes reads and changes in turn. Relays (model/graph.h) stand for the versions
+ * row is there. Totals have lists of their own, with each version that meets the condition, too. One pass over the places takes reads and changes in turn. Relays (model/graph.h) stand for the versions
  * up to a place, and for those after it:
  *
  *   change 1 -wr-> up 1 -> read 1        read 1 -rw-> down 1 -> change 2
@@ -14,13 +14,14 @@
  * A transaction must not lead to itself: where a reader has changes of its own, those between its read and its own
  * place get edges one by one, and only those after its place are reached through a relay. A read by ids takes the
  * blocks that it covers, and the rows at its ends one by one. Not taken at all, but left to the caller: reads of a
- * table that their transaction wrote before, and of tables with a row whose versions are not all known.
+ * table that their transaction wrote before, reads of tables with a row whose versions are not all known, and totals
+ * where only items count, since a relay leads to a version of a row that the total did not have.
  *
  * So a read has an edge to each version that changed what it would have shown, not to the nearest one of each row
  * alone; the others follow from that one by ww edges.
  *
  * Time: O(changes * ranges of classes of a table + reads * (rows / BLOCK_ROWS + BLOCK_ROWS)), and the changes that were
- * made between a reader's snapshot and its own commit. Space: 28 bytes a list, 12 a change, 24 a read, and up to four
+ * made between a reader's snapshot and its own commit. Space: 32 bytes a list, 12 a change, 24 a read, and up to four
  * edges each. Source: Clark et al., EuroSys 2024, with the chains of virtual nodes in place of the pairs.
  */
 #ifndef RIG_CHECKER_INFER_ROW_SWEEP_H

@@ -6,7 +6,8 @@
 A database in memory with snapshots runs some transactions, one statement at a time, at serializable (one after the other),
 snapshot isolation or read committed. A commit is in the log before snapshots show it. The database knows which version each
 read saw of each row, so the graph has every dependency: each version that changes whether a row meets a condition gives an
-edge, at or before what the read saw (wr) or after (rw). rig gets the answers, commits and snapshots. Then:
+edge, at or before what the read saw (wr) or after (rw). A list shows rows, and a total the versions that it adds up: these are
+items. rig gets the answers, commits and snapshots. Then:
 
 - without damage rig agrees with the certificate, and its levels are those of the graph: held exactly where there is no cycle.
   At read committed updates and deletes have no snapshot, so a level may stay open there, but is never wrong;
@@ -181,7 +182,7 @@ def edges_of(database, ended):
         if txn.outcome != "ok" or txn.is_unknown:
             continue
         for table, kind, condition, seen, places, _ in txn.reads:
-            for row, place, own in places if kind not in FORMS else []:
+            for row, place, own in places:
                 versions = database.rows[table, row]
                 if not own:
                     edges["dependency"].add((versions[place][1], txn.name))

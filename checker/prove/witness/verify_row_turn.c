@@ -23,13 +23,16 @@ static bool is_by(const struct rig_row_changed *change, int64_t number)
     return rig_row_action(number) == RIG_ROWS_DELETE ? change->version == 0 : change->version == number;
 }
 
-/* Whether the change at `at` turns the condition, on the side of the snapshot that the step claims, and the snapshot
- * shows a beginning of the row's changes. */
+/* Whether the change changes what the read shows of the row, on the side of the snapshot that the step claims, and the
+ * snapshot shows a beginning of the row's changes. A total shows each version that meets the condition. *item: the
+ * change replaced a version that the total has. */
 static const char *check_changes(const struct rig_history *history, const struct rig_row_changes *changes,
                                  const struct turn *turn, const struct rig_row_where *condition, uint32_t snapshot,
-                                 bool behind)
+                                 bool behind, bool *item)
 {
-    bool met = false, hidden = false, found = false;
+    const bool is_total = condition->form != RIG_ROW_LISTED;
+    bool met = false, hidden = false, found = false, counted = false; /* counted: the last version shown is */
+    uint32_t passed = 0; /* changes that the snapshot does not show */
     for (size_t i = 0; i < changes->count; i++) {
         const struct rig_row_changed *change = &changes->at[i];
         const bool shows = rig_snapshot_shows(history, snapshot, change->commit);
@@ -42,10 +45,13 @@ static const char *check_changes(const struct rig_history *history, const struct
         if (is_by(change, turn->number)) {
             if (shows == behind)
                 return behind ? "has a snapshot that shows the change" : "has a snapshot that does not show the change";
-            if (meets == met)
-                return "names a change that does not change whether the row meets the condition";
+            if (meets == met && !(is_total && meets))
+                return "names a change that does not change what the read shows of the row";
+            *item = counted && passed == 0;
             found = true;
         }
+        counted = shows ? is_total && meets : counted;
+        passed += !shows;
         met = meets;
     }
     return found ? NULL : "names a change that the certificate does not have";
@@ -66,8 +72,6 @@ const char *rig_verify_row_turn(const struct rig_history *history, const struct 
         !rig_row_changed_by(history, turn.other, turn.op, turn.id, &number) || number != turn.number)
         return "names no statement that changed the row";
     const struct rig_row_where condition = rig_row_condition_before(ops, turn.read);
-    if (step->by_predicate != (step->kind == RIG_EDGE_RW && condition.column != RIG_ROW_BY_KEY) || step->absent)
-        return "rests on a predicate, or on a key, and not as the step has it";
     if (history->certificate == NULL || !history->certificate->complete)
         return "rests on a certificate that is not complete";
     const uint32_t snapshot = rig_row_snapshot_of(history, turn.reader, turn.read);
@@ -77,10 +81,14 @@ const char *rig_verify_row_turn(const struct rig_history *history, const struct 
         return "had written the row itself";
     struct rig_row_changes changes = {0};
     const char *lacks = "is too large to be proved: memory ran out";
+    bool item = false;
     if (rig_row_changes_find(history, step->key, turn.id, &changes))
-        lacks = check_changes(history, &changes, &turn, &condition, snapshot, step->kind == RIG_EDGE_RW);
+        lacks = check_changes(history, &changes, &turn, &condition, snapshot, step->kind == RIG_EDGE_RW, &item);
     rig_row_changes_done(&changes);
-    return lacks;
+    const bool by_predicate = step->kind == RIG_EDGE_RW && condition.column != RIG_ROW_BY_KEY && !item;
+    return lacks == NULL && (step->by_predicate != by_predicate || step->absent)
+               ? "rests on a predicate, or on a row, and not as the step has it"
+               : lacks;
 }
 
 /* Whether a change of the certificate is one of the transaction's statements. */
