@@ -12,7 +12,7 @@ struct infer {
     struct rig_links *links;
     struct rig_row_sweep *sweep; /* NULL: the history has no places */
     bool items_only;
-    const uint8_t *among;      /* per transaction: its reads have edges; NULL: all have */
+    const uint8_t *among;              /* per transaction: its reads have edges; NULL: all have */
     uint32_t *shown_by;                /* per statement: the read (`reads`) that shows its row */
     uint32_t *linked[RIG_LINK_RW + 1]; /* per transaction: the read with which it was linked last */
     uint32_t reads;

@@ -55,7 +55,7 @@ struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t 
  * each version that meets the condition is one, too, since both show versions. Before its insert the row does not meet
  * it. Only the last version that a transaction made of the row counts: no other transaction can see an earlier one. */
 struct rig_row_turns {
-    bool known; /* false: the versions are not all known */
+    bool known;   /* false: the versions are not all known */
     bool is_item; /* the read counted the version that `missed` replaced: rw of an item */
     uint32_t seen, missed;
 };

@@ -32,7 +32,7 @@ static const char *check_changes(const struct rig_history *history, const struct
 {
     const bool is_total = condition->form != RIG_ROW_LISTED;
     bool met = false, hidden = false, found = false, counted = false; /* counted: the last version shown is */
-    uint32_t passed = 0; /* changes that the snapshot does not show */
+    uint32_t passed = 0;                                              /* changes that the snapshot does not show */
     for (size_t i = 0; i < changes->count; i++) {
         const struct rig_row_changed *change = &changes->at[i];
         const bool shows = rig_snapshot_shows(history, snapshot, change->commit);
