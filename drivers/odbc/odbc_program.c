@@ -7,13 +7,16 @@
  * Threads: one works; another one ends the process when rig is gone, also while a statement waits.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -31,6 +34,8 @@ struct program {
     size_t taken; /* bytes of `in` that are done with */
     bool is_open;
     int64_t session;
+    _Atomic int64_t
+        *progress; /* in a page of rig's: the number of the request that is performed; NULL: there is none */
     /* The session's last request decides whether one with a condition (`if`) is performed. */
     bool failed;
     int64_t last_count; /* -1: it counts nothing */
@@ -230,6 +235,14 @@ static bool read_arguments(const struct rig_odbc_request *request,
     return true;
 }
 
+/* The time before the library is called. Once the process has ended, rig relies on it that no later request was begun. */
+static int64_t begin_call(struct program *program, int64_t id)
+{
+    if (program->progress != NULL)
+        atomic_store(program->progress, id);
+    return rig_clock_now_ns();
+}
+
 static void do_statement(struct program *program, int64_t id, const struct rig_odbc_request *request)
 {
     static struct rig_odbc_argument arguments[RIG_ODBC_ARGUMENTS_MOST];
@@ -238,7 +251,7 @@ static void do_statement(struct program *program, int64_t id, const struct rig_o
     int64_t start = 0, end = 0;
     bool good = !prepared || read_arguments(request, arguments, &fault);
     if (good) {
-        start = rig_clock_now_ns();
+        start = begin_call(program, id);
         good = rig_odbc_run(&program->statements, &program->link, request->sql, prepared ? arguments : NULL,
                             request->argument_count, &program->answer, &fault);
         end = rig_clock_now_ns();
@@ -286,7 +299,7 @@ static void do_end(struct program *program, int64_t id, bool commit)
         (void)rig_odbc_refuse(&fault,
                               "this session has autocommit: its transactions end by SQL texts, not by requests");
     } else {
-        start = rig_clock_now_ns();
+        start = begin_call(program, id);
         good = rig_odbc_end(&program->link, commit, warning, &fault);
         end = rig_clock_now_ns();
         if (program->link.forgets_prepared)
@@ -337,6 +350,18 @@ static void do_request(struct program *program, const struct rig_odbc_request *r
 
 /* -- the process --------------------------------------------------------------------------------------------------- */
 
+/* The page in which rig finds, after the end of this process, how far it came. NULL: it cannot be mapped. */
+static _Atomic int64_t *map_progress(const char *path)
+{
+    const int file = path == NULL ? -1 : open(path, O_RDWR | O_CLOEXEC);
+    void *page = MAP_FAILED;
+    if (file >= 0) {
+        page = mmap(NULL, sizeof(int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        (void)close(file);
+    }
+    return page == MAP_FAILED ? NULL : page;
+}
+
 static void greet(struct program *program)
 {
     size_t size = 0;
@@ -350,8 +375,10 @@ static void greet(struct program *program)
     char version[128];
     (void)snprintf(version, sizeof version, "rig-odbc-client %s", rig_version());
     if (known) {
+        program->progress = map_progress(hello.progress);
         rig_json_bool(&writer, "ready", true);
         rig_json_bool(&writer, "sequences", true);
+        rig_json_bool(&writer, "progress", program->progress != NULL);
         rig_json_string(&writer, "version", version);
     } else {
         rig_json_string(

@@ -215,17 +215,12 @@ static const struct member {
     size_t offset;
 } members[] =
     {
-        {"id", INTEGER_AT(id)},
-        {"session", INTEGER_AT(session)},
-        {"if", TEXT_AT(condition)},
-        {"sql", TEXT_AT(sql)},
-        {"types", TEXT_AT(types)},
-        {"commit", TRUTH_AT(commit)},
-        {"rollback", TRUTH_AT(rollback)},
-        {"close", TRUTH_AT(close)},
-        {"rig", INTEGER_AT(rig)},
-        {"role", TEXT_AT(role)},
-        {NULL, IS_OTHER, 0},
+        {"id", INTEGER_AT(id)},           {"session", INTEGER_AT(session)},
+        {"if", TEXT_AT(condition)},       {"sql", TEXT_AT(sql)},
+        {"types", TEXT_AT(types)},        {"commit", TRUTH_AT(commit)},
+        {"rollback", TRUTH_AT(rollback)}, {"close", TRUTH_AT(close)},
+        {"rig", INTEGER_AT(rig)},         {"role", TEXT_AT(role)},
+        {"progress", TEXT_AT(progress)},  {NULL, IS_OTHER, 0},
 },
   members_of_open[] = {
       {"connection", TEXT_AT(connection)},  {"user", TEXT_AT(user)},

@@ -15,7 +15,7 @@ enum { RIG_ODBC_ARGUMENTS_MOST = 1024 };
 
 struct rig_odbc_request {
     int64_t rig; /* of the greeting, with `role` */
-    const char *role;
+    const char *role, *progress;
     int64_t id, session;                 /* -1: absent */
     const char *sql, *types, *condition; /* NULL: absent; the condition is the member `if` */
     bool has_arguments;

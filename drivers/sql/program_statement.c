@@ -21,6 +21,7 @@ static void fail_request(struct rig_sql_turn *turn, const struct rig_sql_program
         rig_sql_turn_fail(turn, turn->phase, request->event, request->text);
         return;
     }
+    rig_sql_turn_own(turn)->refused = true;
     const struct rig_sql_fault fault = {.state = request->state, .code = request->code, .text = request->text};
     const struct rig_sql_rule *rule = rig_sql_dialect_find_rule(dialect, &fault);
     char code[24];

@@ -202,8 +202,10 @@ enum { AHEAD_MOST = 64 }; /* statements, so that a message fits the buffers of t
 /*
  * Whether all operations can be sent with the begin: the program performs one after the other, each only after the success of the one
  * before, so that the database gets the same statements at the same points; only rig and its program exchange fewer messages. Not
- * where a statement depends on what another read or changed, or where the plan wants pauses or savepoints. COMMIT is sent alone,
- * when all answers were good.
+ * where a statement depends on what another read or changed, or where the plan wants pauses or savepoints.
+ *
+ * COMMIT goes with them where the program also tells how far it came: rig can then tell after a time limit, or after the program's end, that
+ * COMMIT was not begun. Else it is sent alone, when all answers were good.
  */
 static bool goes_ahead(const struct rig_sql_turn *turn)
 {
@@ -237,7 +239,16 @@ static void begin_ahead(struct rig_sql_turn *turn, struct rig_json_writer *write
     *is_first = false;
 }
 
-/* Sends the begin (NULL: there is none) and all operations. */
+static void write_commit(const struct rig_sql_turn *turn, struct rig_json_writer *writer)
+{
+    const struct rig_sql_dialect_file *dialect = rig_sql_turn_run(turn)->dialect;
+    if (dialect->by_text)
+        rig_json_string(writer, "sql", dialect->commit);
+    else
+        rig_json_bool(writer, "commit", true);
+}
+
+/* Sends the begin (NULL: there is none), all operations, and COMMIT where it may go with them. */
 static bool send_ahead(struct rig_sql_turn *turn, const char *begin)
 {
     struct rig_json_writer writer;
@@ -261,6 +272,12 @@ static bool send_ahead(struct rig_sql_turn *turn, const char *begin)
             begin_ahead(turn, &writer, &is_first, "none");
             rig_sql_turn_write_said(turn, &writer, rig_sql_turn_said_of(turn, first, &values), &values);
         }
+    }
+    if (rig_sql_link_takes_commits(&rig_sql_turn_connection(turn)->link) &&
+        !rig_sql_turn_holds_at(turn, turn->transaction->op_count)) {
+        begin_ahead(turn, &writer, &is_first, "ok");
+        write_commit(turn, &writer);
+        rig_sql_turn_own(turn)->commit = rig_sql_turn_connection(turn)->link.request;
     }
     rig_sql_turn_own(turn)->ahead = true;
     rig_sql_turn_own(turn)->begun = true;
@@ -343,8 +360,23 @@ void rig_sql_program_turn_commit(struct rig_sql_turn *turn)
     turn->phase = RIG_PHASE_COMMIT;
     turn->may_commit = true;
     rig_sql_turn_connection(turn)->patience.deadline_ns = turn->deadline_ns;
-    turn->committed =
-        dialect->by_text ? rig_sql_turn_send_text(turn, dialect->commit) : rig_sql_turn_send_end(turn, "commit");
+    if (rig_sql_turn_own(turn)->commit != 0)
+        turn->committed = rig_sql_turn_take_done(turn);
+    else
+        turn->committed =
+            dialect->by_text ? rig_sql_turn_send_text(turn, dialect->commit) : rig_sql_turn_send_end(turn, "commit");
+}
+
+/* A COMMIT that was sent with the operations is skipped after an error of the database. After any other end of the turn, the
+ * program may have begun it. */
+static void find_phase(struct rig_sql_turn *turn)
+{
+    const struct rig_sql_program_turn *own = rig_sql_turn_own(turn);
+    struct rig_sql_program_connection *connection = rig_sql_turn_connection(turn);
+    if (own->commit == 0 || own->refused || turn->phase == RIG_PHASE_COMMIT)
+        return;
+    if (!connection->lost || rig_sql_link_may_have_begun(&connection->link, own->commit))
+        turn->phase = RIG_PHASE_COMMIT;
 }
 
 void rig_sql_program_turn_settle(struct rig_sql_turn *turn)
@@ -354,6 +386,7 @@ void rig_sql_program_turn_settle(struct rig_sql_turn *turn)
     struct rig_sql_program_connection *connection = rig_sql_turn_connection(turn);
     struct rig_sql_program_request request;
     struct rig_json_writer writer;
+    find_phase(turn);
     if (turn->session_lost || connection->lost || rig_sql_turn_outcome(turn)->session_lost ||
         !rig_sql_turn_own(turn)->begun) {
         turn->session_lost = turn->session_lost || connection->lost;

@@ -35,7 +35,9 @@ struct rig_sql_program_turn {
     struct rig_sql_turn sql; /* first */
     bool begun;              /* a statement was sent, so that the transaction may be open */
     bool ahead;              /* all operations were sent with the begin: their answers remain to be taken */
+    bool refused;            /* the database, or its library, answered a statement with an error */
     int64_t sent_ns;         /* ahead: when */
+    int64_t commit;          /* the number of the COMMIT that was sent with them; 0: none was */
 };
 
 struct rig_sql_program_run *rig_sql_program_run_of(const struct rig_sql_run *run);

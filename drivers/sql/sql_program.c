@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/bug.h"
@@ -14,6 +15,11 @@
 #include "base/run_files.h"
 
 enum { SLICE_MS = 1000, NS_PER_MS = 1000000, PROCESSES_MOST = 64 };
+
+/* A page that rig shares with a program. It outlives the program, so that rig can tell after its end how far it came. */
+struct progress {
+    _Atomic int64_t request; /* the number of the last request that the program began to perform; 0: none */
+};
 
 struct rig_sql_program {
     struct rig_line_program line;
@@ -24,7 +30,10 @@ struct rig_sql_program {
     uint32_t sessions; /* that it has had */
     int64_t requests;
     bool sequences; /* it knows `if` */
-    bool reading;   /* a session reads for all */
+    bool tells;     /* it keeps the number of the request that it performs in `progress` */
+    struct progress *progress;
+    int progress_plus_one; /* its descriptor */
+    bool reading;          /* a session reads for all */
     bool ended;
     enum rig_line_end end; /* how */
     char end_text[160];
@@ -37,9 +46,24 @@ enum rig_rc rig_sql_programs_init(struct rig_sql_programs *programs, struct rig_
     return rig_children_new(&programs->children, err);
 }
 
+/* Without a page, COMMIT is sent alone. */
+static void make_progress(struct rig_sql_program *program)
+{
+    const int fd = memfd_create("rig-progress", MFD_CLOEXEC);
+    void *page = MAP_FAILED;
+    if (fd >= 0 && ftruncate(fd, sizeof *program->progress) == 0)
+        page = mmap(NULL, sizeof *program->progress, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    program->progress_plus_one = fd + 1;
+    program->progress = page == MAP_FAILED ? NULL : page;
+}
+
 static void free_program(struct rig_sql_program *program, int64_t grace_ns)
 {
     rig_line_program_end(&program->line, grace_ns);
+    if (program->progress != NULL)
+        (void)munmap(program->progress, sizeof *program->progress);
+    if (program->progress_plus_one > 0)
+        (void)close(program->progress_plus_one - 1);
     (void)pthread_mutex_destroy(&program->sending);
     (void)pthread_mutex_destroy(&program->lock);
     free(program);
@@ -70,13 +94,17 @@ static enum rig_rc greet(const struct rig_sql_programs *programs, struct rig_sql
     struct rig_buf hello;
     const char *line = NULL;
     size_t size = 0, sent = 0;
-    char text[160] = "it did not answer in time";
+    char text[160] = "it did not answer in time", path[64];
     rig_buf_init(&hello, 0);
     rig_json_init(&writer, &hello);
     rig_json_begin_object(&writer, NULL);
     rig_json_int(&writer, "rig", 1);
     rig_json_string(&writer, "role", "sql");
     rig_json_string(&writer, "run", programs->env->run_name);
+    if (program->progress != NULL) {
+        (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), program->progress_plus_one - 1);
+        rig_json_string(&writer, "progress", path);
+    }
     rig_json_end(&writer);
     rig_buf_add_char(&hello, '\n');
     enum rig_line_end end = rig_line_send(&program->line, &hello, patience, &sent);
@@ -97,6 +125,7 @@ static enum rig_rc greet(const struct rig_sql_programs *programs, struct rig_sql
         rc = rig_fail(err, RIG_E_CLUSTER, "%s: its first line is `%.*s` instead of {\"ready\": true}",
                       programs->arguments[0], (int)(size < 80 ? size : 80), line);
     program->sequences = json_is_true(json_object_get(root, "sequences"));
+    program->tells = program->progress != NULL && json_is_true(json_object_get(root, "progress"));
     json_decref(root);
     return rc;
 }
@@ -120,8 +149,10 @@ static struct rig_sql_program *start(const struct rig_sql_programs *programs, co
                                     programs->most_bytes, err);
     if (log_fd >= 0)
         (void)close(log_fd);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK) {
+        make_progress(program);
         rc = greet(programs, program, patience, err);
+    }
     if (rc == RIG_OK)
         return program;
     free_program(program, 0);
@@ -297,6 +328,11 @@ bool rig_sql_link_takes_sequences(const struct rig_sql_link *link)
     return !link->programs->shared && link->program->sequences;
 }
 
+bool rig_sql_link_takes_commits(const struct rig_sql_link *link)
+{
+    return rig_sql_link_takes_sequences(link) && link->program->tells;
+}
+
 bool rig_sql_link_is_answered(const struct rig_sql_link *link)
 {
     return link->awaited > link->request;
@@ -433,6 +469,19 @@ static void kill_program(struct rig_sql_program *program)
     note_end(program, RIG_LINE_ENDED, "rig ended it, because a session of it gave no answer");
     (void)pthread_mutex_unlock(&program->lock);
     (void)rig_child_signal_all(&program->line.child, pids, PROCESSES_MOST, SIGKILL);
+}
+
+bool rig_sql_link_may_have_begun(struct rig_sql_link *link, int64_t request)
+{
+    struct rig_sql_program *program = link->program;
+    static const int64_t clear_ns = INT64_C(5000000000);
+    RIG_REQUIRE(rig_sql_link_takes_commits(link));
+    (void)pthread_mutex_lock(&program->lock);
+    note_end(program, RIG_LINE_ENDED, "rig ended it, because it gave no answer");
+    (void)pthread_mutex_unlock(&program->lock);
+    const bool ended =
+        rig_child_clear(&program->line.child, clear_ns, NULL) && !rig_child_left_processes(&program->line.child);
+    return !ended || atomic_load(&program->progress->request) >= request;
 }
 
 static void leave_program(struct rig_sql_link *link)

@@ -61,6 +61,10 @@ void rig_sql_link_close(struct rig_sql_link *link, int64_t grace_ns);
 /* Whether rig_sql_link_follow() may be used: the program skips the requests of a sequence that come after an error, and has one
  * session. */
 bool rig_sql_link_takes_sequences(const struct rig_sql_link *link);
+/* Whether a COMMIT may end such a sequence: the program also tells how far it came. */
+bool rig_sql_link_takes_commits(const struct rig_sql_link *link);
+/* Ends the program of such a session, and tells whether it may have begun to perform the request. False is certain. */
+bool rig_sql_link_may_have_begun(struct rig_sql_link *link, int64_t request);
 /* Begins a request as an object that the caller completes, without its end. All requests before were answered. */
 void rig_sql_link_begin(struct rig_sql_link *link, struct rig_json_writer *writer);
 /* Ends the object, and begins the next one of a sequence, which is sent as a whole: the program performs it `condition` "ok"

@@ -2,17 +2,20 @@
 """A program on rig's protocol for SQL sessions, over a store of its own in memory, that misbehaves as its first argument says.
 
 It understands the statements of the dialect `generic` and of rig's checks, and runs one transaction at a time. The second argument is a file that
-gets the kind of each request; beside it is what was committed. With a third argument, `sequences`, it takes sequences of requests.
+gets the kind of each request; beside it is what was committed. With a third argument, `sequences`, it takes sequences of requests; with
+`progress` it also tells how far it came, so that COMMIT is in them.
 """
 
 import json
+import mmap
 import os
 import pathlib
 import re
+import struct
 import sys
 
 fault, log = sys.argv[1], open(sys.argv[2], "a", buffering=1)
-sequences = sys.argv[3:] == ["sequences"]
+sequences, tells = sys.argv[3:] in (["sequences"], ["progress"]), sys.argv[3:] == ["progress"]
 kept = pathlib.Path(sys.argv[2] + ".tables")  # what was committed, for the next process
 tables, saved = json.loads(kept.read_text()) if kept.exists() else {}, None
 commits = 0
@@ -51,6 +54,10 @@ def run(sql, values):
     table = tables[re.search(r"(?:FROM|INTO|UPDATE) (\w+)", sql)[1]]
     if fault == "errors" and sql.startswith("UPDATE") and commits > 12:
         raise Refused("40001", 7, "try again")
+    if fault == "stuck" and sql.startswith("UPDATE") and commits > 12:
+        sys.stdin.read()
+    if fault == "falls" and sql.startswith("UPDATE") and commits > 12:
+        os._exit(3)
     if match := re.match(r"INSERT INTO \w+ \((\w+), (\w+)\)", sql):
         key = str(values[0])
         if key in table:
@@ -76,7 +83,9 @@ def commit():
     global saved, commits
     saved = None
     commits += 1
-    kept.write_text(json.dumps(tables))
+    written = kept.with_suffix(".new")  # rig may end the process at any time
+    written.write_text(json.dumps(tables))
+    written.rename(kept)
     if commits > 20:
         if fault == "dies":
             os._exit(3)
@@ -113,8 +122,12 @@ def perform(request):
     return rollback()
 
 
-json.loads(sys.stdin.readline())
-print(json.dumps({"ready": True, "sequences": sequences}), flush=True)
+hello = json.loads(sys.stdin.readline())
+page = None
+if tells:
+    with open(hello["progress"], "r+b") as file:
+        page = mmap.mmap(file.fileno(), 8)
+print(json.dumps({"ready": True, "sequences": sequences, "progress": tells}), flush=True)
 failed, count = False, None
 for line in sys.stdin:
     request = json.loads(line)
@@ -125,6 +138,8 @@ for line in sys.stdin:
             log.write("skipped\n")
             answer = {"skipped": True}
         else:
+            if page is not None:
+                page[:8] = struct.pack("=q", request["id"])
             answer = perform(request)
             count = answer.get("count")
     except Refused as refused:

@@ -146,9 +146,9 @@ class Lies(DialectTest):
         super().setUp()
         self.log = self.folder / "requests"
 
-    def database(self, fault, sequences=False, **more):
+    def database(self, fault, sequences="", **more):
         program = SOURCE / "tests" / "system" / "sql" / "lying_program.py"
-        command = [sys.executable, str(program), fault, str(self.log), *(["sequences"] if sequences else [])]
+        command = [sys.executable, str(program), fault, str(self.log), *([sequences] if sequences else [])]
         return {"driver": "sql", "dialect": "generic", "command": command, "connection": "secret", "processes": "each" if sequences else "one", **more}
 
     def lie(self, fault, expected=(0, 2), kind="rw-register", **more):
@@ -201,7 +201,7 @@ class Lies(DialectTest):
         for fault in ("errors", "malformed", "uncounted"):
             with self.subTest(fault=fault):
                 self.log.unlink(missing_ok=True)
-                _, results = self.lie(fault, sequences=True, expected=(0, 2))
+                _, results = self.lie(fault, sequences="sequences", expected=(0, 2))
                 self.assertGreater(results["history"]["fail"], 0)
                 self.assertEqual(results["history"]["info"], 0)
                 requests = self.log.read_text().split()
@@ -212,20 +212,31 @@ class Lies(DialectTest):
                     if request == "error":
                         self.assertEqual(next(word for word in requests[i + 1:] if word != "skipped"), "rollback")
 
+    def test_an_end_before_a_commit_that_was_sent_is_a_failure(self):
+        """COMMIT was sent with the operations, and the page tells whether it was begun."""
+        for fault, outcome, other in (("stuck", "fail", "info"), ("falls", "fail", "info"), ("errors", "fail", "info"), ("silent", "info", "fail"),
+                                      ("dies", "info", "fail"), ("malformed", "info", "fail")):  # fmt: skip
+            with self.subTest(fault=fault):
+                pathlib.Path(f"{self.log}.tables").unlink(missing_ok=True)
+                _, results = self.lie(fault, sequences="progress", **{"transaction-timeout": "300ms"})
+                self.assertGreater(results["history"][outcome], 0)
+                self.assertEqual(results["history"][other], 0)
+
     def test_sequences_give_the_answers_of_single_requests(self):
         """One client, so that the same seed gives the same history."""
         told = []
-        for sequences in (False, True):
+        for sequences in ("", "sequences", "progress"):
             self.log.unlink(missing_ok=True)
             pathlib.Path(f"{self.log}.tables").unlink(missing_ok=True)
             _, results = self.lie("nothing", sequences=sequences, expected=0, kind="list-append")
             record = max(self.folder.glob("run-*/history.rig"), key=lambda path: path.stat().st_mtime_ns)
-            self.status(0, self.rig("convert", record, f"{sequences}.jsonl"))
-            lines = map(json.loads, (self.folder / f"{sequences}.jsonl").read_text().splitlines())
+            self.status(0, self.rig("convert", record, f"told{sequences}.jsonl"))
+            lines = map(json.loads, (self.folder / f"told{sequences}.jsonl").read_text().splitlines())
             told.append([(line["type"], line["value"]) for line in lines])
             self.assertEqual(results["history"]["fail"] + results["history"]["info"], 0)
         self.assertGreater(len(told[0]), 100)
         self.assertEqual(told[0], told[1])
+        self.assertEqual(told[0], told[2])
 
     def test_a_program_that_counts_nothing_is_told(self):
         finished, _ = self.lie("uncounted")
