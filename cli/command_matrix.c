@@ -15,6 +15,7 @@
 #include "base/json_write.h"
 #include "base/option_parse.h"
 #include "base/output_file.h"
+#include "base/password.h"
 #include "base/printable.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
@@ -434,8 +435,13 @@ static int list_jobs(const struct state *s)
         if (rig_matrix_job_settings(s->matrix, job, &settings, &err) != RIG_OK)
             return rig_cli_fail(&err);
         printf("%s: %s", job->id, job->plan);
-        for (size_t j = 0; j < settings.count; j++)
-            printf(" --set '%s'", settings.at[j]);
+        for (size_t j = 0; j < settings.count; j++) {
+            struct rig_buf shown;
+            rig_buf_init(&shown, 0);
+            rig_password_mask(NULL, settings.at[j], &shown);
+            printf(" --set '%s'", rig_buf_text(&shown));
+            rig_buf_done(&shown);
+        }
         if (job->values[RIG_MATRIX_RUNS]->seed != NULL)
             printf(" --seed %s", job->values[RIG_MATRIX_RUNS]->seed);
         if (job->database->scenarios.count > 0)

@@ -233,6 +233,7 @@ int rig_cli_try(int argc, char **argv)
     t.args = &args;
     rig_buf_init(&t.settings, 0);
     enum rig_rc rc = rig_target_url_settings(args.positionals[0], &t.settings, &err);
+    rig_target_url_hide(args.positionals[0]);
     if (rc == RIG_OK)
         rc = find_matrix(&t, &err);
     if (rc == RIG_OK)

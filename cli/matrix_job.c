@@ -14,9 +14,8 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "base/version.h"
+#include "cli/handed_settings.h"
 #include "run/plan/plan.h"
-
-extern char **environ;
 
 enum { ARGUMENTS_MOST = 4096, PATH_BYTES = RIG_CLI_PATH_BYTES + 64, STEP_NS = 20 * 1000 * 1000, SIGNALS_TO_END = 3 };
 /* A run that was told to end checks its record first. */
@@ -99,6 +98,7 @@ enum rig_rc rig_cli_matrix_key(const struct rig_cli_matrix_runner *runner, const
 struct command {
     const char *arguments[ARGUMENTS_MOST + 1]; /* NULL-ended, as it begins zeroed */
     size_t count;
+    struct rig_cli_handed settings;
     char run[PATH_BYTES + 8];
 };
 
@@ -125,9 +125,9 @@ static enum rig_rc make_command(const struct rig_cli_matrix_runner *runner, cons
     for (size_t i = 0; i < job->database->scenarios.count; i++)
         fits = fits && add(command, NULL, job->database->scenarios.at[i]);
     for (size_t i = 0; i < settings.count; i++)
-        fits = fits && add(command, "--set", settings.at[i]);
+        rig_cli_handed_add(&command->settings, settings.at[i]);
     for (size_t i = 0; runner->overrides[i] != NULL; i++)
-        fits = fits && add(command, "--set", runner->overrides[i]);
+        rig_cli_handed_add(&command->settings, runner->overrides[i]);
     if (plays) {
         fits = fits && add(command, "--format", "json");
     } else {
@@ -135,7 +135,9 @@ static enum rig_rc make_command(const struct rig_cli_matrix_runner *runner, cons
         fits = fits && add(command, "--set", "report=text,json,html,junit") && add(command, "-o", command->run) &&
                add(command, NULL, "--no-progress") && (seed == NULL || add(command, "--seed", seed));
     }
-    return fits ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "%s: more than %d arguments", job->id, (int)ARGUMENTS_MOST);
+    if (!fits)
+        return rig_fail(err, RIG_E_LIMIT, "%s: more than %d arguments", job->id, (int)ARGUMENTS_MOST);
+    return rig_cli_handed_end(&command->settings, err);
 }
 
 /* A new, empty folder of the job. */
@@ -181,13 +183,14 @@ static enum rig_rc start(const struct rig_cli_matrix_runner *runner, const struc
     struct command *command = calloc(1, sizeof *command);
     if (command == NULL)
         return rig_no_memory(err, "the arguments of a run");
+    rig_cli_handed_begin(&command->settings);
     const int output = create(folder, "output.txt");
     const int answers = job->database->scenarios.count == 0 ? -1 : create(folder, "scenarios.json");
     enum rig_rc rc = output < 0 || (answers < 0 && job->database->scenarios.count > 0)
                          ? rig_fail(err, RIG_E_IO, "%s: cannot create its files: %s", folder, strerror(errno))
                          : make_command(runner, job, folder, command, err);
     const struct rig_child_command how = {.arguments = command->arguments,
-                                          .environment = (const char *const *)(uintptr_t)environ,
+                                          .environment = command->settings.environment,
                                           .whole_environment = true,
                                           .account = &own,
                                           .home = runner->home,
@@ -198,6 +201,7 @@ static enum rig_rc start(const struct rig_cli_matrix_runner *runner, const struc
         rc = rig_child_start(runner->children, &how, child, err);
     close_file(output);
     close_file(answers);
+    rig_cli_handed_done(&command->settings);
     free(command);
     return rc;
 }

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "cli/cli.h"
+#include "cli/handed_settings.h"
 #include "cli/target_url.h"
 #include "drivers/loader.h"
 
@@ -35,7 +36,7 @@ const struct rig_argument_elsewhere rig_cli_elsewhere_of_plan[] = {
 };
 
 /* The overrides of one command line, in order; the texts lie in `buf`, each with its ending NUL. */
-enum { FIRST_MOST = 64, OVERRIDES_MOST = FIRST_MOST + RIG_ARGUMENTS_MAX };
+enum { FIRST_MOST = 1024, OVERRIDES_MOST = FIRST_MOST + RIG_ARGUMENTS_MAX };
 struct overrides {
     struct rig_plan_override at[OVERRIDES_MOST]; /* text NULL: at its offset in `buf` */
     size_t offsets[OVERRIDES_MOST];
@@ -63,6 +64,18 @@ static void add_shorthand(const struct rig_arguments *arguments, size_t row, str
     }
 }
 
+/* Each setting from `begin` on, ended by its NUL. */
+static enum rig_rc add_texts(struct overrides *overrides, size_t begin, struct rig_err *err)
+{
+    const char *texts = rig_buf_text(&overrides->buf);
+    for (size_t at = begin; at < overrides->buf.size; at += strlen(texts + at) + 1) {
+        if (overrides->count == FIRST_MOST)
+            return rig_fail(err, RIG_E_LIMIT, "more than %d settings", (int)FIRST_MOST);
+        overrides->offsets[overrides->count++] = at;
+    }
+    return RIG_OK;
+}
+
 /* The settings of --on, each ended by its NUL. */
 static enum rig_rc add_target(const struct rig_arguments *arguments, struct overrides *overrides, struct rig_err *err)
 {
@@ -72,12 +85,18 @@ static enum rig_rc add_target(const struct rig_arguments *arguments, struct over
     if (url == NULL)
         return RIG_OK;
     const enum rig_rc rc = rig_target_url_settings(url, &overrides->buf, &own);
+    rig_target_url_hide(url);
     if (rc != RIG_OK)
         return rig_fail(err, rc, "--on: %s", own.text);
-    const char *texts = rig_buf_text(&overrides->buf);
-    for (size_t at = begin; at < overrides->buf.size && overrides->count < FIRST_MOST; at += strlen(texts + at) + 1)
-        overrides->offsets[overrides->count++] = at;
-    return RIG_OK;
+    return add_texts(overrides, begin, err);
+}
+
+/* Those of the rig that started this one. */
+static enum rig_rc add_handed(struct overrides *overrides, struct rig_err *err)
+{
+    const size_t begin = overrides->buf.size;
+    const enum rig_rc rc = rig_cli_handed_take(&overrides->buf, err);
+    return rc == RIG_OK ? add_texts(overrides, begin, err) : rc;
 }
 
 /* --on before --set, and --set before the shorthands, so that the later ones win. */
@@ -88,6 +107,8 @@ static enum rig_rc collect(const struct rig_arguments *arguments, const struct r
     enum rig_rc rc = has_shorthands ? add_target(arguments, overrides, err) : RIG_OK;
     for (size_t i = 0; i < first->count && overrides->count < FIRST_MOST; i++)
         overrides->at[overrides->count++].text = first->at[i];
+    if (rc == RIG_OK)
+        rc = add_handed(overrides, err);
     for (size_t i = 0; (text = rig_arguments_value_at(arguments, "set", i)) != NULL; i++)
         overrides->at[overrides->count++].text = text;
     for (size_t row = 0; has_shorthands && row < sizeof shorthands / sizeof shorthands[0]; row++)

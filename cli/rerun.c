@@ -19,16 +19,15 @@
 #include "base/plural.h"
 #include "cli/check_run.h"
 #include "cli/cli.h"
+#include "cli/handed_settings.h"
 #include "cli/saved_run.h"
 
-enum { ARGUMENTS_MOST = 600, COMPLAINTS_BYTES = 1 << 20 };
+enum { ARGUMENTS_MOST = 16, COMPLAINTS_BYTES = 1 << 20 };
 
 static const int64_t look_ns = INT64_C(50000000);    /* between two looks at the time and at signals */
 static const int64_t clear_ns = INT64_C(5000000000); /* until what it has left is killed */
 static const int64_t patience_ns =
     INT64_C(60000000000); /* after the end of the load was asked for, and again before it is killed */
-
-extern char **environ;
 
 /* Asks the run to end its load, then to end at once, then ends it. */
 static void press(const struct rig_child *child, unsigned times)
@@ -113,7 +112,12 @@ static enum rig_rc read_result(const struct rig_rerun *rerun, struct rig_rerun_r
     return rc;
 }
 
-static enum rig_rc start(struct rig_rerun *rerun, const char *const *arguments, int complaints, int silence,
+/* One run: its arguments and environment, NULL-ended. */
+struct call {
+    const char *const *arguments, *const *environment;
+};
+
+static enum rig_rc start(struct rig_rerun *rerun, const struct call *call, int complaints, int silence,
                          struct rig_child *child, struct rig_err *err)
 {
     static const struct rig_account own = {0};
@@ -121,8 +125,8 @@ static enum rig_rc start(struct rig_rerun *rerun, const char *const *arguments, 
     if (getcwd(home, sizeof home) == NULL)
         return rig_fail(err, RIG_E_IO, "the working folder: %s", strerror(errno));
     const struct rig_child_command command = {
-        .arguments = arguments,
-        .environment = (const char *const *)environ,
+        .arguments = call->arguments,
+        .environment = call->environment,
         .whole_environment = true,
         .account = &own,
         .home = home,
@@ -134,7 +138,7 @@ static enum rig_rc start(struct rig_rerun *rerun, const char *const *arguments, 
     return rc == RIG_OK ? rig_child_start(rerun->children, &command, child, err) : rc;
 }
 
-static enum rig_rc run_child(struct rig_rerun *rerun, const char *const *arguments, const char *complaints_path,
+static enum rig_rc run_child(struct rig_rerun *rerun, const struct call *call, const char *complaints_path,
                              struct rig_rerun_result *result, struct rig_err *err)
 {
     struct rig_child child = {0};
@@ -143,7 +147,7 @@ static enum rig_rc run_child(struct rig_rerun *rerun, const char *const *argumen
     const int silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
     enum rig_rc rc = complaints < 0 || silence < 0
                          ? rig_fail(err, RIG_E_IO, "%s: cannot create: %s", complaints_path, strerror(errno))
-                         : start(rerun, arguments, complaints, silence, &child, err);
+                         : start(rerun, call, complaints, silence, &child, err);
     const int64_t began_ns = rig_clock_now_ns();
     if (rc == RIG_OK)
         await_run(rerun, &child, result);
@@ -158,16 +162,6 @@ static enum rig_rc run_child(struct rig_rerun *rerun, const char *const *argumen
     if (silence >= 0)
         (void)close(silence);
     return rc;
-}
-
-/* False when there are more than fit. */
-static bool add_settings(const char **arguments, size_t *count, const char *const *settings, uint32_t setting_count)
-{
-    for (uint32_t i = 0; i < setting_count && *count + 4 < ARGUMENTS_MOST; i++) {
-        arguments[(*count)++] = "--set";
-        arguments[(*count)++] = settings[i];
-    }
-    return *count + 4 < ARGUMENTS_MOST;
 }
 
 enum rig_rc rig_cli_rerun(struct rig_rerun *rerun, const char *const *settings, uint32_t setting_count,
@@ -186,17 +180,24 @@ enum rig_rc rig_cli_rerun(struct rig_rerun *rerun, const char *const *settings, 
     (void)snprintf(result->folder, sizeof result->folder, "%s/%04u", rerun->folder, (unsigned)rerun->run_count);
     (void)snprintf(complaints, sizeof complaints, "%s.err", result->folder);
     (void)snprintf(seed, sizeof seed, "%" PRIu64, result->seed & INT64_MAX);
-    const char *arguments[ARGUMENTS_MOST] = {self,           "run",    "--quiet", "--no-progress", "-o",
-                                             result->folder, "--seed", seed,      "--set",         "report=text"};
-    size_t count = 10;
-    if (!add_settings(arguments, &count, settings, setting_count))
-        return rig_fail(err, RIG_E_LIMIT, "too many settings of the plan");
+    const char *arguments[ARGUMENTS_MOST] = {self, "run",          "--quiet", "--no-progress",
+                                             "-o", result->folder, "--seed",  seed};
+    size_t count = 8;
+    struct rig_cli_handed handed;
+    rig_cli_handed_begin(&handed);
+    rig_cli_handed_add(&handed, "report=text");
+    for (uint32_t i = 0; i < setting_count; i++)
+        rig_cli_handed_add(&handed, settings[i]);
     if (rerun->anomaly != RIG_ANOMALY_COUNT) {
         arguments[count++] = "--anomaly";
         arguments[count++] = rig_anomaly_info(rerun->anomaly)->name;
     }
     arguments[count++] = rerun->plan;
-    enum rig_rc rc = run_child(rerun, arguments, complaints, result, err);
+    enum rig_rc rc = rig_cli_handed_end(&handed, err);
+    const struct call call = {.arguments = arguments, .environment = handed.environment};
+    if (rc == RIG_OK)
+        rc = run_child(rerun, &call, complaints, result, err);
+    rig_cli_handed_done(&handed);
     take_complaints(complaints, result->why, sizeof result->why);
     return rc == RIG_OK ? read_result(rerun, result, err) : rc;
 }

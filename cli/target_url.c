@@ -1,7 +1,10 @@
 #include "cli/target_url.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "base/password.h"
 
 /* A part of the URL; not ended by a NUL. */
 struct part {
@@ -287,4 +290,11 @@ enum rig_rc rig_target_url_settings(const char *url, struct rig_buf *settings, s
     return rest[0] == '\0'
                ? RIG_OK
                : rig_fail(err, RIG_E_PLAN, "rig makes a database file of its own for SQLite; write `sqlite:` alone");
+}
+
+void rig_target_url_hide(const char *argument)
+{
+    struct rig_password_span span;
+    for (size_t at = 0; rig_password_find(NULL, argument, at, &span); at = span.start + span.length)
+        memset((char *)(uintptr_t)argument + span.start, 'x', span.length); /* arguments of main() may be written */
 }

@@ -20,5 +20,7 @@
  * endpoints only; the others name the driver, too. RIG_E_PLAN names what is wrong in the URL, without its password.
  */
 enum rig_rc rig_target_url_settings(const char *url, struct rig_buf *settings, struct rig_err *err);
+/* Overwrites the passwords of a URL that is an argument of this process: all users of a machine can read these. */
+void rig_target_url_hide(const char *argument);
 
 #endif

@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import pathlib
+import socket
 import stat
 import subprocess
 import sys
@@ -126,6 +127,24 @@ class Secrets(unittest.TestCase):
         without = self.rig("plan", stored, variables={})
         self.assertEqual(without.returncode, 64)
         self.assertIn(b"the environment variable RIG_T_PASSWORD is not set", without.stderr)
+
+    def test_the_password_of_a_url_leaves_the_command_line(self):
+        """The first connection comes after the arguments were read: then the process shows no password."""
+        for arguments in (["try", "--for", "1s"], ["run", "plan.yaml", "--on"]):
+            with self.subTest(command=arguments[0]), socket.create_server(("127.0.0.1", 0)) as listener:
+                listener.settimeout(60)
+                self.plan.write_text("name: s\nworkload: {transactions: 5}\ndatabase: {driver: sim}\n")
+                url = f"postgres://bob:{LITERAL}@127.0.0.1:{listener.getsockname()[1]}/db"
+                process = subprocess.Popen([RIG, *arguments, url], cwd=self.folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                           env={**os.environ, "RIG_JOURNAL": self.folder.name + "/undo", "TMPDIR": self.folder.name})  # fmt: skip
+                try:
+                    listener.accept()[0].close()
+                    command = pathlib.Path(f"/proc/{process.pid}/cmdline").read_text()
+                finally:
+                    process.terminate()
+                    process.wait(60)
+                self.assertIn("postgres://bob:x", command)
+                self.assertNotIn(LITERAL, command)
 
     def test_a_report_needs_no_secret(self):
         """The stored plan has the run's requests, also where rig was killed before it wrote results."""

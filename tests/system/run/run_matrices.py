@@ -224,6 +224,31 @@ runs: %d
         self.assertEqual([cell["state"] for cell in json.loads(done.out)["cells"]], ["anomalies", "holds"] * 2)
         self.assertEqual(len([path for path in (self.folder / "matrix/levels").iterdir() if not path.is_symlink()]), 1)
 
+    def test_settings_are_on_no_command_line(self):
+        """All users of a machine can read command lines. A program of the run looks at the one that started it."""
+        (self.folder / "look.py").write_text("""
+import json, os, sys
+print(json.dumps({"ready": True})) if sys.stdin.readline() else None
+sys.stdout.flush()
+request = json.loads(sys.stdin.readline())
+command = open(f"/proc/{os.getppid()}/cmdline").read()
+open(os.environ["SEEN"], "w").write(json.dumps({"command": command, "open": request["open"], "variables": list(os.environ)}))
+""")
+        self.plan(PLAN.replace("{driver: sim, isolation: serializable}", "{driver: sql, dialect: generic, command: [python3, look.py]}"))
+        matrix = "name: told\nplan: plan.yaml\nset: {database.password: hush-hush-77}\nlevels: [serializable]\n"
+        seen = self.folder / "seen"
+        self.matrix(matrix, "--set", "database.connection=of the command", "-o", "out", env={"SEEN": str(seen)})
+        seen = json.loads(seen.read_text())
+        self.assertEqual((seen["open"]["password"], seen["open"]["connection"]), ("hush-hush-77", "of the command"))
+        self.assertIn("\0run\0", seen["command"])
+        for secret in ("hush-hush-77", "of the command"):
+            self.assertNotIn(secret, seen["command"])
+        self.assertNotIn("RIG_SETTINGS", seen["variables"])
+        listed = self.status(0, self.matrix(matrix, "--list"))
+        self.assertIn("database.password=***", listed.out)
+        done = self.status(64, self.rig("run", self.folder / "plan.yaml", env={"RIG_SETTINGS": "no list"}))
+        self.assertIn("unset it", done.err)
+
     def test_the_examples_are_valid(self):
         examples = sorted((SOURCE / "configs" / "matrix").glob("*.yaml"))
         self.assertGreaterEqual(len(examples), 2)
