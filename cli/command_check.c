@@ -169,7 +169,7 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
     if (rc == RIG_OK)
         rc = rig_asked_require_possible(workload, options->check.anomalies, err);
     if (rc == RIG_OK && rig_arguments_value(args, "proof") != NULL)
-        rc = rig_cli_proof_check(workload, options->check.lattice, err);
+        rc = rig_cli_proof_check(options->check.lattice, err);
     const struct rig_source_facts *facts = rig_source_facts(source);
     rig_cli_take_load(facts->meta, facts->has_all_rows, &options->check);
     if (rc == RIG_OK && ranks != NULL)

@@ -108,11 +108,8 @@ enum rig_rc rig_cli_save_history(const struct rig_history *history, const char *
 
 enum { PROOF_GIB = 4 };
 
-enum rig_rc rig_cli_proof_check(enum rig_workload workload, enum rig_lattice lattice, struct rig_err *err)
+enum rig_rc rig_cli_proof_check(enum rig_lattice lattice, struct rig_err *err)
 {
-    const char *lacks = rig_prove_lacks(workload);
-    if (lacks != NULL)
-        return rig_fail(err, RIG_E_USAGE, "there are no proofs for %s: %s", rig_data_types[workload].name, lacks);
     if (lattice != RIG_LATTICE_EXACT)
         return rig_fail(err, RIG_E_USAGE, "there are no proofs in the lattice of the reference: leave --lattice out");
     return RIG_OK;
@@ -138,7 +135,7 @@ enum rig_rc rig_cli_proof_write(struct rig_source *source, const char *name, con
     rig_buf_init(&text, (size_t)PROOF_GIB << 30);
     if (!decides)
         again.budget_ns = 1;
-    enum rig_rc rc = rig_cli_proof_check(rig_source_facts(source)->workload, check->lattice, &why);
+    enum rig_rc rc = rig_cli_proof_check(check->lattice, &why);
     if (rc == RIG_OK)
         rc = rig_source_rewind(source, &why);
     if (rc == RIG_OK)

@@ -61,7 +61,7 @@ enum rig_rc rig_cli_save_history(const struct rig_history *history, const char *
  */
 
 /* Whether histories of this workload have proofs, in this lattice: RIG_E_USAGE if not. */
-enum rig_rc rig_cli_proof_check(enum rig_workload workload, enum rig_lattice lattice, struct rig_err *err);
+enum rig_rc rig_cli_proof_check(enum rig_lattice lattice, struct rig_err *err);
 /*
  * Reads the source once more from its beginning, as a whole, checks it, and writes the proof to `path`. `name` stands
  * for the source in errors. `decides`: the verdict on the source does (rig_cli_proof_decides()); otherwise nothing is

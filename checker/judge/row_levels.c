@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "checker/infer/row_guess.h"
 #include "checker/infer/row_versions.h"
+#include "checker/decide/rule.h"
 #include "checker/model/level.h"
 
 static const enum rig_level by_rung[RIG_RUNG_COUNT][RIG_ALONG_COUNT] = {
@@ -42,25 +43,56 @@ static uint64_t held_by(const struct rig_judge *judge, uint64_t levels)
     return held;
 }
 
-/* Judges the history with the places of a guess. */
-static enum rig_rc judge_guess(const struct rig_history *history, const struct rig_judge *judge,
-                               struct rig_read_places *places, uint64_t levels, uint64_t *held, struct rig_err *err)
+/* A question: which of some levels hold, or an order that proves one of them. */
+struct asking {
+    const struct rig_judge *judge;
+    uint64_t levels;
+    bool proves; /* all guesses are tried, and the graph without one */
+    int64_t deadline_ns;
+    struct rig_facts facts; /* of the history */
+    uint64_t held;
+    struct rig_row_order order; /* that of the last level tried */
+    bool found;                 /* it proves it */
+    struct rig_err *err;
+};
+
+/* Levels for which an order was found: of `levels`, which the graph allows, the strongest first. */
+static enum rig_rc prove_levels(struct asking *a, struct rig_inference *inference, uint64_t levels)
 {
+    enum rig_rc rc = RIG_OK;
+    for (unsigned i = RIG_LEVEL_COUNT; rc == RIG_OK && i-- > 0;) {
+        const uint64_t below = rig_level_info((enum rig_level)i)->below;
+        if ((levels & a->levels & ~a->held & RIG_LEVEL_BIT(i)) == 0 || (held_by_graphs() & RIG_LEVEL_BIT(i)) == 0)
+            continue;
+        rc = rig_row_order_find(inference, (enum rig_level)i, &a->facts, &a->order, &a->found, a->err);
+        if (a->found)
+            a->held |= below;
+    }
+    return rc;
+}
+
+/* Judges the history with the places of a guess. */
+static enum rig_rc judge_guess(struct asking *a, const struct rig_history *history, struct rig_read_places *places)
+{
+    const struct rig_judge *judge = a->judge;
     struct rig_history *shared = rig_history_share(history);
     struct rig_row_chains rows = *places->rows;
     struct rig_judge again;
     if (shared == NULL)
-        return rig_memory_limit(err, "the verdict");
+        return rig_memory_limit(a->err, "the verdict");
     rows.history = shared;
     rows.guessed = true;
     places->rows = &rows;
     shared->places = places;
     rig_judge_init(&again, 1, judge->assumptions, judge->scratch.limit_bytes);
-    enum rig_rc rc = rig_judge_infer(&again, shared, false, err);
+    enum rig_rc rc = rig_judge_infer(&again, shared, false, a->err);
     if (rc == RIG_OK && again.inference.open_reads == 0) {
-        rc = rig_judge_search(&again, NULL, err);
+        rc = rig_judge_search(&again, NULL, a->err);
+        const uint64_t held = rc == RIG_OK ? held_by(&again, a->levels & ~a->held) : 0;
+        if (rc == RIG_OK && held != 0 && again.inference.links.head == NULL) /* the search for cycles used them up */
+            rc = rig_judge_infer(&again, shared, false, a->err);
         if (rc == RIG_OK)
-            *held |= held_by(&again, levels);
+            rc = prove_levels(a, &again.inference, held);
     }
     rig_judge_done(&again);
     shared->places = NULL;
@@ -77,42 +109,81 @@ static bool is_for(enum rig_row_guess guess, uint64_t levels)
     return (levels & (guess == RIG_ROW_GUESS_APART ? ~of_snapshots : of_snapshots)) != 0;
 }
 
-static enum rig_rc try_guesses(const struct rig_inference *inference, const struct rig_judge *judge, uint64_t levels,
-                               int64_t deadline_ns, uint64_t *held, struct rig_err *err)
+static enum rig_rc try_guesses(struct asking *a, const struct rig_inference *inference)
 {
     enum rig_rc rc = RIG_OK;
-    for (unsigned guess = 0; rc == RIG_OK && guess < RIG_ROW_GUESSES && (levels & ~*held) != 0; guess++) {
+    for (unsigned guess = 0; rc == RIG_OK && guess < RIG_ROW_GUESSES && (a->levels & ~a->held) != 0; guess++) {
         struct rig_arena arena;
         struct rig_read_places places;
         uint64_t unfit;
-        if (!is_for((enum rig_row_guess)guess, levels & ~*held))
+        if (!a->proves && !is_for((enum rig_row_guess)guess, a->levels & ~a->held))
             continue;
-        if (rig_clock_now_ns() >= deadline_ns)
+        if (rig_clock_now_ns() >= a->deadline_ns)
             break;
-        rig_arena_init(&arena, judge->scratch.limit_bytes);
+        rig_arena_init(&arena, a->judge->scratch.limit_bytes);
         if (!rig_row_guess_find(inference, (enum rig_row_guess)guess, &arena, &places, &unfit))
-            rc = rig_memory_limit(err, "the order of the commits");
+            rc = rig_memory_limit(a->err, "the order of the commits");
         else if (unfit == 0)
-            rc = judge_guess(inference->history, judge, &places, levels & ~*held, held, err);
+            rc = judge_guess(a, inference->history, &places);
         rig_arena_done(&arena);
     }
+    return rc;
+}
+
+/* Asks the graph of what the reads show, as far as nothing that they leave open matters, and then the guesses. */
+static enum rig_rc ask(struct asking *a, const struct rig_history *history)
+{
+    struct rig_judge first;
+    uint64_t free_levels = a->proves ? a->levels : 0;
+    enum rig_rc rc = rig_facts_init(&a->facts, history, a->err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_judge_init(&first, 1, a->judge->assumptions, a->judge->scratch.limit_bytes);
+    rc = rig_judge_infer(&first, history, false, a->err);
+    if (rc == RIG_OK && first.inference.open_reads > 0)
+        free_levels &=
+            first.inference.open_reads == first.inference.missing_reads ? rig_levels_without_predicates() : 0;
+    if (rc == RIG_OK)
+        rc = prove_levels(a, &first.inference, free_levels);
+    if (rc == RIG_OK && !a->found)
+        rc = try_guesses(a, &first.inference);
+    rig_judge_done(&first);
     return rc;
 }
 
 enum rig_rc rig_rows_explain(const struct rig_history *history, const struct rig_judge *judge, uint64_t levels,
                              int64_t deadline_ns, uint64_t *held, struct rig_err *err)
 {
-    struct rig_judge first;
     struct rig_err why = {0};
+    struct asking a = {.judge = judge, .levels = levels & held_by_graphs(), .deadline_ns = deadline_ns, .err = &why};
     RIG_REQUIRE(history->places == NULL);
     *held = 0;
-    levels &= held_by_graphs();
-    if (levels == 0)
+    if (a.levels == 0)
         return RIG_OK;
-    rig_judge_init(&first, 1, judge->assumptions, judge->scratch.limit_bytes);
-    enum rig_rc rc = rig_judge_infer(&first, history, false, &why);
-    if (rc == RIG_OK)
-        rc = try_guesses(&first.inference, judge, levels, deadline_ns, held, &why);
-    rig_judge_done(&first);
+    const enum rig_rc rc = ask(&a, history);
+    *held = a.held;
+    rig_facts_done(&a.facts);
+    rig_row_order_done(&a.order);
     return rc == RIG_OK || rc == RIG_E_LIMIT ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+}
+
+enum rig_rc rig_rows_order(const struct rig_history *history, const struct rig_judge *judge, enum rig_level level,
+                           int64_t deadline_ns, struct rig_row_order *order, bool *found, struct rig_err *err)
+{
+    struct asking a = {.judge = judge,
+                       .levels = RIG_LEVEL_BIT(level) & held_by_graphs(),
+                       .proves = true,
+                       .deadline_ns = deadline_ns,
+                       .err = err};
+    struct rig_history *shared = rig_history_share(history);
+    if (shared == NULL)
+        return rig_memory_limit(err, "the proof");
+    shared->places = NULL; /* a certificate takes no part in a proof */
+    shared->certificate = NULL;
+    const enum rig_rc rc = a.levels == 0 ? RIG_OK : ask(&a, shared);
+    *found = rc == RIG_OK && a.found;
+    *order = a.order;
+    rig_facts_done(&a.facts);
+    rig_history_free(shared);
+    return rc;
 }

@@ -89,8 +89,8 @@ static enum rig_rc index_writes(struct rig_facts *facts, struct rig_err *err)
             if (at->kind != type->write_op && at->kind != type->read_op)
                 return rig_fail(err, RIG_E_LIMIT, "T%u has an operation of another workload",
                                 rig_txn_name(history, txn));
-            if (at->kind != type->write_op)
-                continue;
+            if (at->kind != type->write_op || (facts->form == RIG_FACTS_ROWS && at->value <= 0))
+                continue; /* a condition is no write */
             struct rig_fact_write *write = find(facts, at->key, at->value);
             if (write->op != RIG_FACT_NONE)
                 return rig_fail(err, RIG_E_LIMIT, "T%u writes a value that T%u writes, too: values must be unique",
@@ -111,6 +111,8 @@ enum rig_rc rig_facts_init(struct rig_facts *facts, const struct rig_history *hi
         facts->form = RIG_FACTS_OBJECTS;
     else if (((unsigned)RIG_WORKLOADS_OF_NAMED_WRITERS >> workload & 1) == 0)
         facts->form = RIG_FACTS_SUMS;
+    else if (facts->shape == RIG_RESULT_ROWS)
+        facts->form = RIG_FACTS_ROWS;
     else if (!is_register && facts->shape != RIG_RESULT_LIST && facts->shape != RIG_RESULT_SET)
         return rig_fail(err, RIG_E_LIMIT, "proofs about %s are not supported", rig_data_types[workload].name);
     if (history->lost_count > 0)
@@ -118,7 +120,7 @@ enum rig_rc rig_facts_init(struct rig_facts *facts, const struct rig_history *hi
     while (facts->completed < history->txn_count && history->txns[facts->completed].complete_at != RIG_POSITION_NONE)
         facts->completed++;
     RIG_INVARIANT(facts->completed <= history->txn_count);
-    return facts->form == RIG_FACTS_VERSIONS ? index_writes(facts, err) : RIG_OK;
+    return facts->form == RIG_FACTS_VERSIONS || facts->form == RIG_FACTS_ROWS ? index_writes(facts, err) : RIG_OK;
 }
 
 /* Names ascend among the transactions with a completion, and among the others. */

@@ -2,7 +2,7 @@
  * A raw history, indexed for replaying proofs: the write of each value, the transaction of each name, and, for
  * witnesses, which transactions certainly committed.
  *
- * Supported: lists, registers and sets with unique values. Time: linear in operations and elements shown, but one list
+ * Supported: lists, registers and sets with unique values, objects, counters and banks, and rows. Time: linear in operations and elements shown, but one list
  * counts once however many reads show it. Space: 16 bytes a write, and for witnesses a byte a transaction, 9 a key.
  */
 #ifndef RIG_CHECKER_PROVE_FACTS_H
@@ -19,13 +19,14 @@ struct rig_fact_write {
     uint32_t txn;
 };
 
-/* The way in which a type is proved: by versions of keys; by states of objects; by sums of increments. */
-enum rig_facts_form { RIG_FACTS_VERSIONS, RIG_FACTS_OBJECTS, RIG_FACTS_SUMS };
+/* The way in which a type is proved: by versions of keys; by states of objects; by sums of increments; by rows. */
+enum rig_facts_form { RIG_FACTS_VERSIONS, RIG_FACTS_OBJECTS, RIG_FACTS_SUMS, RIG_FACTS_ROWS };
 
 struct rig_facts {
     const struct rig_history *history; /* borrowed */
     enum rig_result_shape shape;       /* of what reads show: a list, a set, or one value */
-    struct rig_fact_write *writes;     /* the index: open addressing, at most half full; NULL: there is none */
+    struct rig_fact_write *writes;     /* the index: open addressing, at most half full; NULL: there is none. For rows:
+                                          each statement that writes, by its number */
     uint64_t mask;
     enum rig_facts_form form;
     bool prefilled; /* each key had its row before the first transaction: by the record, or by the proof */

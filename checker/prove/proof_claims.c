@@ -12,6 +12,7 @@
 #include "history/text/value_reader.h"
 
 RIG_VEC(uint32_t, events)
+RIG_VEC(struct rig_missed, missed)
 
 struct word {
     const char *at;
@@ -24,6 +25,7 @@ struct reading {
     const char *at, *end; /* what is left of the file */
     uint32_t line;
     struct events events;
+    struct missed missed;
     struct rig_witness_lines lines;
     struct rig_err *err;
 };
@@ -111,29 +113,71 @@ static bool at_stop(struct reading *r)
     return true;
 }
 
+static bool at_misses(const struct reading *r)
+{
+    static const char misses[] = "misses ";
+    return (size_t)(r->end - r->at) >= sizeof misses - 1 && memcmp(r->at, misses, sizeof misses - 1) == 0;
+}
+
+/* "misses T i U V...": read i of T did not see the commits of U, V... */
+static enum rig_rc read_misses(struct reading *r)
+{
+    uint32_t txn, op, other;
+    (void)next_word(r);
+    if (r->facts->form != RIG_FACTS_ROWS || !read_txn(r, &txn) || !read_number(r, &op) ||
+        op >= rig_txn_op_count(r->facts->history, txn))
+        return refuse(r, "not a line of what a read of rows missed");
+    do {
+        if (!read_txn(r, &other))
+            return refuse(r, "no such transaction");
+        if (!missed_add(&r->missed, (struct rig_missed){r->facts->history->txns[txn].first_op + op, other}))
+            return rig_no_memory(r->err, "the order");
+    } while (r->at < r->end && *r->at != '\n');
+    return end_line(r) ? RIG_OK : refuse(r, "the file ends within an order");
+}
+
+/* Lines with the transactions of the order. */
+static enum rig_rc read_events(struct reading *r)
+{
+    uint32_t txn;
+    do {
+        if (!read_txn(r, &txn))
+            return refuse(r, "no such transaction");
+        if (r->events.count >= UINT32_MAX - 1 || !events_add(&r->events, txn))
+            return rig_no_memory(r->err, "the order");
+    } while (r->at < r->end && *r->at != '\n');
+    return end_line(r) ? RIG_OK : refuse(r, "the file ends within an order");
+}
+
+static int compare_missed(const void *left, const void *right)
+{
+    const struct rig_missed *a = left, *b = right;
+    return (a->op > b->op) - (a->op < b->op);
+}
+
 static enum rig_rc read_held(struct reading *r)
 {
     const struct word word = next_word(r);
     unsigned kind = 0;
-    uint32_t levels, txn;
+    uint32_t levels;
     while (kind < RIG_ORDER_KINDS && !is_word(word, rig_order_kinds[kind]))
         kind++;
     if (kind == RIG_ORDER_KINDS)
         return refuse(r, "no such kind of order");
     RIG_INVARIANT(kind < RIG_ORDER_KINDS);
     enum rig_rc rc = read_levels(r, &levels);
-    r->events.count = 0;
-    while (rc == RIG_OK && !at_stop(r)) {
-        do {
-            if (!read_txn(r, &txn))
-                return refuse(r, "no such transaction");
-            if (r->events.count >= UINT32_MAX - 1 || !events_add(&r->events, txn))
-                return rig_no_memory(r->err, "the order");
-        } while (r->at < r->end && *r->at != '\n');
-        rc = end_line(r) ? RIG_OK : refuse(r, "the file ends within an order");
-    }
+    r->events.count = r->missed.count = 0;
+    while (rc == RIG_OK && !at_stop(r))
+        rc = at_misses(r) ? read_misses(r) : read_events(r);
+    if (r->missed.count > 1)
+        qsort(r->missed.at, r->missed.count, sizeof r->missed.at[0], compare_missed);
+    const struct rig_order order = {.kind = (enum rig_order_kind)kind,
+                                    .events = r->events.at,
+                                    .count = r->events.count,
+                                    .missed = r->missed.at,
+                                    .missed_count = r->missed.count};
     if (rc == RIG_OK)
-        rc = rig_replay(r->facts, (enum rig_order_kind)kind, levels, r->events.at, r->events.count, r->err);
+        rc = rig_replay(r->facts, &order, levels, r->err);
     RIG_INVARIANT(rc != RIG_OK || levels != 0);
     if (rc == RIG_OK)
         r->claims->held |= rig_proved_levels_below(levels);
@@ -332,6 +376,7 @@ enum rig_rc rig_claims_prove(struct rig_facts *facts, const char *text, size_t s
     if (rc == RIG_OK && (claims->held & claims->refuted) != 0)
         rc = rig_fail(err, RIG_E_BUG, "a level is proved both held and refuted: please report this history and proof");
     events_done(&r.events);
+    missed_done(&r.missed);
     rig_witness_lines_done(&r.lines);
     return rc;
 }

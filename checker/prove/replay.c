@@ -333,12 +333,27 @@ static bool is_for_sums(enum rig_order_kind kind, enum rig_forbids forbids)
     return counts && (is_for(kind, forbids) || (kind == RIG_ORDER_OPERATIONS && forbids == RIG_FORBIDS_FLOW));
 }
 
+/* The same for predicates. Between read committed and snapshot isolation a level looks at rw edges that no state shows. */
+static bool is_for_rows(enum rig_order_kind kind, enum rig_forbids forbids)
+{
+    return kind == RIG_ORDER_COMMITS
+               ? forbids == RIG_FORBIDS_FLOW
+               : kind != RIG_ORDER_OPERATIONS && kind != RIG_ORDER_PREFIX && is_for(kind, forbids);
+}
+
+static enum rig_rc replay_rows(struct rig_replay *r)
+{
+    const enum rig_rc rc = place_all(r);
+    return rc == RIG_OK ? rig_replay_predicates(r) : rc;
+}
+
 static enum rig_rc prove(struct rig_replay *r, uint32_t levels)
 {
     enum rig_rc rc = init(r);
     if (rc == RIG_OK)
         rc = r->facts->form == RIG_FACTS_OBJECTS ? rig_replay_objects(r)
              : r->facts->form == RIG_FACTS_SUMS  ? replay_sums(r)
+             : r->facts->form == RIG_FACTS_ROWS  ? replay_rows(r)
                                                  : replay_versions(r);
     for (int level = 0; rc == RIG_OK && level < RIG_PROVED_LEVELS; level++) {
         const struct rig_proved_level *info = &rig_proved_levels[level];
@@ -350,19 +365,29 @@ static enum rig_rc prove(struct rig_replay *r, uint32_t levels)
     }
     return rc;
 }
-enum rig_rc rig_replay(const struct rig_facts *facts, enum rig_order_kind kind, uint32_t levels, const uint32_t *events,
-                       size_t count, struct rig_err *err)
+enum rig_rc rig_replay(const struct rig_facts *facts, const struct rig_order *order, uint32_t levels,
+                       struct rig_err *err)
 {
+    const enum rig_order_kind kind = order->kind;
     RIG_REQUIRE(levels != 0 && levels >> RIG_PROVED_LEVELS == 0 && kind < RIG_ORDER_KINDS);
-    RIG_REQUIRE(count < UINT32_MAX);
-    struct rig_replay r = {
-        .facts = facts, .history = facts->history, .kind = kind, .events = events, .count = count, .err = err};
+    RIG_REQUIRE(order->count < UINT32_MAX && (order->missed_count == 0 || facts->form == RIG_FACTS_ROWS));
+    struct rig_replay r = {.facts = facts,
+                           .history = facts->history,
+                           .kind = kind,
+                           .events = order->events,
+                           .count = order->count,
+                           .missed = order->missed,
+                           .missed_count = order->missed_count,
+                           .err = err};
     for (int level = 0; level < RIG_PROVED_LEVELS; level++) {
         if ((levels >> level & 1) == 0)
             continue;
         r.internal = r.internal || rig_proved_levels[level].internal;
+        const enum rig_forbids forbids = rig_proved_levels[level].forbids;
         if ((facts->form == RIG_FACTS_OBJECTS && kind != RIG_ORDER_SERIAL) ||
-            !(facts->form == RIG_FACTS_SUMS ? is_for_sums : is_for)(kind, rig_proved_levels[level].forbids))
+            !(facts->form == RIG_FACTS_SUMS   ? is_for_sums(kind, forbids)
+              : facts->form == RIG_FACTS_ROWS ? is_for_rows(kind, forbids)
+                                              : is_for(kind, forbids)))
             return rig_fail(err, RIG_E_INPUT, "an order of the kind `%s` does not prove %s", rig_order_kinds[kind],
                             rig_proved_levels[level].name);
         if (facts->history->reads_at_once && (rig_proved_levels_by_operations() >> level & 1) != 0)

@@ -41,9 +41,23 @@ enum rig_order_kind {
 
 extern const char *const rig_order_kinds[RIG_ORDER_KINDS];
 
-/* `events`: transactions (ids) as they stand in the order; `levels`: bits. RIG_OK: each level is proved. RIG_E_INPUT:
- * the order does not explain the history, or proves no such level. RIG_E_LIMIT: it cannot be told. */
-enum rig_rc rig_replay(const struct rig_facts *facts, enum rig_order_kind kind, uint32_t levels, const uint32_t *events,
-                       size_t count, struct rig_err *err);
+/* A read of rows that shows their number or sum did not see the commit of this transaction. */
+struct rig_missed {
+    uint32_t op; /* in history->ops */
+    uint32_t txn;
+};
+
+struct rig_order {
+    enum rig_order_kind kind;
+    const uint32_t *events; /* transactions (ids) as they stand in the order */
+    size_t count;
+    const struct rig_missed *missed; /* by `op`; only of rows, in orders of the kinds `items` and `commits` */
+    size_t missed_count;
+};
+
+/* `levels`: bits. RIG_OK: each level is proved. RIG_E_INPUT: the order does not explain the history, or proves no such
+ * level. RIG_E_LIMIT: it cannot be told. */
+enum rig_rc rig_replay(const struct rig_facts *facts, const struct rig_order *order, uint32_t levels,
+                       struct rig_err *err);
 
 #endif

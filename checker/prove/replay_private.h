@@ -11,6 +11,8 @@ struct rig_replay {
     bool internal; /* some level asks for agreement with the transaction's own operations */
     const uint32_t *events;
     size_t count;
+    const struct rig_missed *missed; /* by `op` */
+    size_t missed_count;
     uint32_t *times;                 /* per transaction: how often it stands in the order */
     uint32_t *at;                    /* per transaction: one more than its last place; 0: it does not stand there */
     uint32_t *first_version;         /* per key, and one more: into */
@@ -43,6 +45,8 @@ enum rig_rc rig_replay_flow(struct rig_replay *r);
 enum rig_rc rig_replay_writes(struct rig_replay *r);
 /* Instead of all of these, for histories of counters and banks: once all transactions stand in the order. */
 enum rig_rc rig_replay_counters(struct rig_replay *r);
+/* For histories of predicates, once all transactions stand in the order. */
+enum rig_rc rig_replay_predicates(struct rig_replay *r);
 /* For histories of objects. */
 enum rig_rc rig_replay_objects(struct rig_replay *r);
 /* Whether the order `commits` has no cycle of the form with one rw edge. */

@@ -9,7 +9,6 @@
 #include "base/rng.h"
 #include "base/secret.h"
 #include "checker/infer/type_inference.h"
-#include "checker/judge/proof/prove.h"
 #include "drivers/loader.h"
 #include "generator/load_schedule.h"
 #include "generator/programs/program.h"
@@ -321,8 +320,6 @@ static enum rig_rc check_checking(const struct reader *reader, struct rig_err *e
     const struct rig_check_section *check = &reader->plan->check;
     if (check->proof && check->lattice != RIG_LATTICE_EXACT)
         return refuse_section(reader, RIG_PLAN_CHECK, "`proof` needs `lattice: exact`", err);
-    if (check->proof && rig_prove_lacks((enum rig_workload)reader->plan->workload.type) != NULL)
-        return refuse_section(reader, RIG_PLAN_CHECK, "`proof`: there are no proofs for this workload", err);
     if (check->known_required && check->known.count == 0)
         return refuse_section(reader, RIG_PLAN_CHECK, "`known-required` needs names in `known`", err);
     const struct rig_plan_checking from = checking_of(reader);

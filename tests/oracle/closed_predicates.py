@@ -34,6 +34,7 @@ import sys
 import tempfile
 
 RIG = os.environ.get("RIG", str(pathlib.Path(__file__).resolve().parents[2] / "build/release/rig"))
+VERIFY = str(pathlib.Path(RIG).with_name("rig-verify"))
 KEPT = {"serial": "strict-serializable", "snapshot": "snapshot-isolation", "committed": "read-committed"}
 PREDICATES = [True, ["=", 0], ["=", 1], ["=", 3], ["mod", 2, 0], ["mod", 2, 1], ["mod", 3, 2]]
 
@@ -253,8 +254,17 @@ def file_text(first, done, outcomes, edn):
 
 def judge(text, path):
     path.write_text(text)
-    run = subprocess.run([RIG, "check", path, "--format", "json"], capture_output=True, text=True, timeout=300)
-    return (json.loads(run.stdout), "") if run.returncode in (0, 1, 2) else (None, run.stderr)
+    proof = path.with_name("proof")
+    run = subprocess.run([RIG, "check", path, "--format", "json", "--proof", proof], capture_output=True, text=True, timeout=300)
+    if run.returncode not in (0, 1, 2):
+        return None, run.stderr
+    result = json.loads(run.stdout)
+    replayed = subprocess.run([VERIFY, path, proof], capture_output=True, text=True, timeout=300)
+    proved = {words[0] for words in map(str.split, replayed.stdout.splitlines()) if words[1:] == ["held"]}
+    held = {level for level, fate in result["levels"].items() if fate == "held"}
+    if replayed.returncode not in (0, 2) or proved != held:
+        return None, f"rig-verify ends with {replayed.returncode}, and differs in {sorted(proved ^ held)}: {replayed.stderr}\n{proof.read_text()}"
+    return result, ""
 
 
 def try_one(draw, folder, tally):

@@ -12,7 +12,8 @@ isolation or read committed; some histories are damaged afterwards. Then:
 - where repeatable read is refuted, no such order gives the rows that reads show, at their versions, and the rows that the
   transaction had written itself;
 - where serializable is held, some order gives the results of all reads; where repeatable read is held, some order gives
-  the rows that they show, and rows that come to their totals.
+  the rows that they show, and rows that come to their totals;
+- rig-verify replays the proof, and proves exactly the levels that are held.
 
 The orders are tried by running the statements again, so nothing is shared with the checker. A disagreement is printed
 with its history, and the exit status is 1. So is it when too few histories were refuted or held to test anything.
@@ -30,6 +31,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 RIG = os.environ.get("RIG", str(HERE.parents[1] / "build/release/rig"))
+VERIFY = str(pathlib.Path(RIG).with_name("rig-verify"))
 INSERT, UPDATE, DELETE = range(3)
 KEPT = {"serial": "serializable", "snapshot": "snapshot-isolation", "committed": "read-committed"}
 
@@ -262,10 +264,18 @@ def lines_of(txns, results, ended, outcomes):
 def judge(lines, folder):
     path = pathlib.Path(folder) / "history.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    done = subprocess.run([RIG, "check", path, "--workload", "predicate", "--format", "json"], capture_output=True, text=True, timeout=300)
+    proof = path.with_name("proof")
+    done = subprocess.run([RIG, "check", path, "--workload", "predicate", "--format", "json", "--proof", proof], capture_output=True, text=True,
+                          timeout=300)
     if done.returncode not in (0, 1, 2):
         return None, done.stderr
-    return json.loads(done.stdout)["levels"], ""
+    levels = json.loads(done.stdout)["levels"]
+    replayed = subprocess.run([VERIFY, "--workload", "predicate", path, proof], capture_output=True, text=True, timeout=300)
+    proved = {words[0] for words in map(str.split, replayed.stdout.splitlines()) if words[1:] == ["held"]}
+    held = {level for level, fate in levels.items() if fate == "held"}
+    if replayed.returncode not in (0, 2) or proved != held:
+        return None, f"rig-verify ends with {replayed.returncode}, and differs in {sorted(proved ^ held)}: {replayed.stderr}\n{proof.read_text()}"
+    return levels, ""
 
 
 def try_one(draw, folder, tally):

@@ -91,7 +91,12 @@ static void change_read(struct rig_rng *rng, struct seen_run *run, const struct 
 {
     int64_t *elements = run->elements.at + txn->first_element + read->first_element;
     const struct rig_read *other = &run->reads.at[rig_rng_below(rng, run->reads.count)];
-    if (read->state == RIG_READ_SEEN && read->count > 1 && rig_rng_below(rng, 2) == 0) {
+    if (run->ops.at[read - run->reads.at].kind == RIG_OP_READ_WHERE) { /* pairs: without the first, or the last */
+        if (read->state == RIG_READ_SEEN && read->count > 1) {
+            read->count -= 2;
+            read->first_element += 2 * rig_rng_below(rng, 2);
+        }
+    } else if (read->state == RIG_READ_SEEN && read->count > 1 && rig_rng_below(rng, 2) == 0) {
         const int64_t first = elements[0];
         elements[0] = elements[read->count - 1];
         elements[read->count - 1] = first;

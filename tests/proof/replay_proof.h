@@ -14,7 +14,7 @@ struct replayed {
     char why_open[200]; /* the reason that the proof gives for one of these */
 };
 
-/* `verdict`: of rig_check() on the whole history with these options. The type has proofs (rig_prove_lacks()). */
+/* `verdict`: of rig_check() on the whole history with these options. */
 void replay_proof(const struct rig_history *history, const struct rig_verdict *verdict,
                   const struct rig_check_options *options, struct replayed *replayed);
 

@@ -7,6 +7,7 @@
 #include "checker/infer/type_inference.h"
 #include "checker/decide/counters/counter_levels.h"
 #include "checker/judge/judge.h"
+#include "checker/judge/row_levels.h"
 #include "checker/objects/object_order.h"
 #include "checker/judge/proof/prove_order.h"
 #include "checker/judge/proof/witness_lines.h"
@@ -32,17 +33,10 @@ struct proving {
     bool has_problem, is_of_items;
     bool has_total; /* the assumption is written */
     struct rig_prove_events events;
+    struct rig_row_missed missed; /* of an order of rows */
     struct rig_buf *text;
     struct rig_err *err;
 };
-
-const char *rig_prove_lacks(enum rig_workload workload)
-{
-    const struct rig_type_inference *type = rig_type_inference(workload);
-    return type == NULL || (type->build_problem == NULL && !type->objects && !type->no_edges)
-               ? "its reads show no versions, so that no order of the transactions proves them"
-               : NULL;
-}
 
 /* Bits: the levels of this fate. */
 static uint64_t levels_of(const struct rig_verdict *verdict, enum rig_fate fate)
@@ -65,6 +59,21 @@ static void say_open(struct proving *p, enum rig_level level, const char *why)
 
 /* ---- levels held ---- */
 
+/* The commits that reads of rows missed which show a number or a sum. */
+static void write_missed(struct proving *p)
+{
+    const struct rig_missed *missed = p->missed.at;
+    for (size_t i = 0; i < p->missed.count; i++) {
+        const uint32_t op = missed[i].op, txn = rig_history_txn_of(p->history, op);
+        if (i == 0 || missed[i - 1].op != op)
+            rig_buf_printf(p->text, "misses %" PRIu32 " %" PRIu32, rig_txn_name(p->history, txn),
+                           op - p->history->txns[txn].first_op);
+        rig_buf_printf(p->text, " %" PRIu32, rig_txn_name(p->history, missed[i].txn));
+        if (i + 1 == p->missed.count || missed[i + 1].op != op)
+            rig_buf_add_char(p->text, '\n');
+    }
+}
+
 static void write_order(struct proving *p, enum rig_level level, const char *kind)
 {
     struct rig_buf *text = p->text;
@@ -73,6 +82,7 @@ static void write_order(struct proving *p, enum rig_level level, const char *kin
         rig_buf_add_int(text, rig_txn_name(p->history, p->events.at[i]));
         rig_buf_add_char(text, i % NAMES_A_LINE == NAMES_A_LINE - 1 || i + 1 == p->events.count ? '\n' : ' ');
     }
+    write_missed(p);
     rig_buf_add_text(text, ".\n");
 }
 
@@ -118,7 +128,7 @@ static bool order_of_links(struct proving *p, const struct rig_rule *rule, bool 
     struct rig_inference of_items = {0};
     if (items && !p->judge.type->link_items(&p->judge.inference, NULL, &of_items))
         return false;
-    return rig_prove_links_order(items ? &of_items : &p->judge.inference, links, writes, rule->along, &p->events,
+    return rig_prove_links_order(items ? &of_items : &p->judge.inference, links, writes, false, rule->along, &p->events,
                                  found);
 }
 
@@ -179,6 +189,21 @@ static enum rig_rc find_order_of_sums(struct proving *p, enum rig_level level, c
     return rc;
 }
 
+/* An order of the transactions on rows, and what counts of them missed. */
+static enum rig_rc find_order_of_rows(struct proving *p, enum rig_level level, const char **kind, bool *found)
+{
+    const int64_t budget_ns = p->options->budget_ns == 0 ? RIG_DEFAULT_BUDGET_NS : p->options->budget_ns;
+    struct rig_row_order order = {0};
+    const enum rig_rc rc =
+        rig_rows_order(p->history, &p->judge, level, rig_clock_now_ns() + budget_ns, &order, found, p->err);
+    rig_prove_events_done(&p->events);
+    rig_row_missed_done(&p->missed);
+    p->events = order.events;
+    p->missed = order.missed;
+    *kind = rig_order_kinds[order.kind];
+    return rc;
+}
+
 /* By the edges of the inference where reads show all orders that matter, else by those of a question. */
 static enum rig_rc find_order(struct proving *p, enum rig_level level, bool *found)
 {
@@ -221,6 +246,8 @@ static enum rig_rc prove_held(struct proving *p)
             continue;
         if (p->judge.type->no_edges && p->verdict->scope.committed_count > 0)
             rc = find_order_of_sums(p, level, &kind, &found);
+        else if (p->judge.type->certified_by_rows)
+            rc = find_order_of_rows(p, level, &kind, &found);
         else if (kind != NULL)
             rc = find_order(p, level, &found);
         if (rc != RIG_OK)
@@ -294,7 +321,7 @@ static void prove_all_refuted(struct proving *p)
         const enum rig_level level = (enum rig_level)i;
         if ((left & RIG_LEVEL_BIT(i)) == 0)
             continue;
-        if (prove_refuted(p, level))
+        if (!rig_type_inference(p->history->workload)->certified_by_rows && prove_refuted(p, level))
             left &= ~rig_level_info(level)->above;
         else
             say_open(p, level, "refuted, but its witness has no form in a proof");
@@ -342,5 +369,6 @@ enum rig_rc rig_prove(const struct rig_history *history, const struct rig_verdic
     rig_judge_done(&p.judge);
     rig_problem_done(&p.problem);
     rig_prove_events_done(&p.events);
+    rig_row_missed_done(&p.missed);
     return rc;
 }

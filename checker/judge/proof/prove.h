@@ -4,7 +4,7 @@
  * history, and shares no code with this.
  *
  * A level whose order or witness has no form in a proof is written as open, with the reason. The history must be in
- * memory as a whole, and be of a type whose values are unique and whose reads show versions.
+ * memory as a whole, and its values be unique.
  *
  * Time: linear for total orders of versions, else that of the solver once more. Space: about 60 bytes an operation
  * beside that of an inference. Threads: one.
@@ -14,9 +14,6 @@
 
 #include "base/buf.h"
 #include "checker/judge/check.h"
-
-/* Why there are no proofs for this workload; NULL: there are. */
-const char *rig_prove_lacks(enum rig_workload workload);
 
 /* `verdict`: of rig_check() on this history with these options, in the exact lattice. Adds the proof to `text`.
  * RIG_E_LIMIT when memory runs out. */

@@ -352,14 +352,51 @@ bool rig_prove_order(const struct rig_problem *problem, const struct rig_history
 
 /* ---- the edges of an inference ---- */
 
-static bool add_links(struct sorting *s, const struct rig_inference *inference, unsigned links)
+/* Where a transaction reads. */
+static uint32_t start_of(const struct rig_inference *inference, bool split, uint32_t txn)
+{
+    return split ? inference->links.node_count + txn : txn;
+}
+
+/* The link that a node stands for: that of the edges which lead through a relay. */
+static enum rig_link link_of(const struct rig_links *links, uint32_t edge)
+{
+    while (rig_edge_link(edge) == RIG_LINK_THROUGH) {
+        struct rig_links_cursor cursor = rig_links_into(links, rig_edge_node(edge));
+        const uint32_t before = rig_links_next(links, &cursor);
+        if (before == RIG_NODE_NONE)
+            return RIG_LINK_THROUGH; /* nothing leads there */
+        edge = before;
+    }
+    return rig_edge_link(edge);
+}
+
+/* With starts: ww and wr edges lead from a commit to a start, and rw edges from a start to a commit. */
+static bool add_split_link(struct sorting *s, const struct rig_inference *inference, uint32_t edge, uint32_t to)
+{
+    const struct rig_links *links = &inference->links;
+    const bool is_rw = link_of(links, edge) == RIG_LINK_RW;
+    uint32_t from = rig_edge_node(edge);
+    if (from < links->txn_count && is_rw)
+        from = start_of(inference, true, from);
+    if (to < links->txn_count && !is_rw)
+        to = start_of(inference, true, to);
+    return add_edge(s, from, to);
+}
+
+static bool add_links(struct sorting *s, const struct rig_inference *inference, unsigned links, bool split)
 {
     for (uint32_t node = 0; node < inference->links.node_count; node++) {
         struct rig_links_cursor cursor = rig_links_into(&inference->links, node);
         for (uint32_t edge; (edge = rig_links_next(&inference->links, &cursor)) != RIG_NODE_NONE;) {
-            if (rig_link_in(rig_edge_link(edge), links) && !add_edge(s, rig_edge_node(edge), node))
+            if (rig_link_in(rig_edge_link(edge), links) &&
+                !(split ? add_split_link(s, inference, edge, node) : add_edge(s, rig_edge_node(edge), node)))
                 return false;
         }
+    }
+    for (uint32_t txn = 0; split && txn < inference->links.txn_count; txn++) {
+        if (!add_edge(s, start_of(inference, true, txn), txn))
+            return false;
     }
     return true;
 }
@@ -418,18 +455,18 @@ static bool add_acknowledged_writes(struct sorting *s, struct rig_inference *inf
     return ok;
 }
 
-bool rig_prove_links_order(struct rig_inference *inference, unsigned links, bool acknowledged, enum rig_along along,
-                           struct rig_prove_events *events, bool *found)
+bool rig_prove_links_order(struct rig_inference *inference, unsigned links, bool acknowledged, bool split,
+                           enum rig_along along, struct rig_prove_events *events, bool *found)
 {
     const struct rig_history *history = inference->history;
-    struct sorting s = {.node_count = inference->links.node_count};
+    struct sorting s = {.node_count = inference->links.node_count + (split ? history->txn_count : 0)};
     const size_t nodes = (size_t)s.node_count + 1;
     const bool by_reads = acknowledged && rig_type_inference(history->workload)->has_versions;
     uint32_t *txn_of = malloc(nodes * sizeof *txn_of),
              *before = rig_arena_room(inference->links.arena, nodes, sizeof *before);
     bool ok = txn_of != NULL && before != NULL &&
               rig_process_order(history, inference->committed, inference->links.arena, before) &&
-              (by_reads ? add_acknowledged_writes(&s, inference) : add_links(&s, inference, links));
+              (by_reads ? add_acknowledged_writes(&s, inference) : add_links(&s, inference, links, split));
     if (ok)
         memset(txn_of, 0xff, nodes * sizeof *txn_of);
     for (int ended = 1; ended >= 0; ended--) {
@@ -438,13 +475,15 @@ bool rig_prove_links_order(struct rig_inference *inference, unsigned links, bool
             if (!inference->committed[txn] || is_ended != (ended == 1))
                 continue;
             if (!acknowledged || is_ended)
-                txn_of[txn] = txn;
-            ok = rig_prove_events_add(&s.roots, txn) &&
-                 (along == RIG_ALONG_PLAIN || before[txn] == RIG_NODE_NONE || add_edge(&s, before[txn], txn));
+                txn_of[txn] = txn_of[start_of(inference, split, txn)] = txn;
+            ok = rig_prove_events_add(&s.roots, txn) && (along == RIG_ALONG_PLAIN || before[txn] == RIG_NODE_NONE ||
+                                                         add_edge(&s, before[txn], start_of(inference, split, txn)));
         }
     }
     s.txn_of = txn_of;
     ok = ok && sort(&s, events, found);
+    if (split)
+        join_events(events);
     sorting_done(&s);
     free(txn_of);
     return ok;

@@ -29,8 +29,8 @@ bool rig_prove_order(const struct rig_problem *problem, const struct rig_history
 
 /* The same by the edges of an inference: `links`, bits as RIG_LINKS_WW, among the transactions that count as committed,
  * or the acknowledged ones alone, of lists by what acknowledged reads show. With the order of processes, unless `along`
- * is plain. */
-bool rig_prove_links_order(struct rig_inference *inference, unsigned links, bool acknowledged, enum rig_along along,
-                           struct rig_prove_events *events, bool *found);
+ * is plain. `split`: a transaction stands where it reads, and where it commits; once, if nothing comes between. */
+bool rig_prove_links_order(struct rig_inference *inference, unsigned links, bool acknowledged, bool split,
+                           enum rig_along along, struct rig_prove_events *events, bool *found);
 
 #endif
