@@ -42,6 +42,30 @@ static bool prove_step(const struct rig_inference *inference, struct rig_step *s
     return proved;
 }
 
+/* Whether the transaction has a read that may give rw edges by a predicate. */
+static bool may_miss_rows(const struct rig_inference *inference, uint32_t txn)
+{
+    const struct rig_type_inference *type = rig_type_inference(inference->history->workload);
+    const struct rig_txn_op *ops = rig_txn_ops(inference->history, txn);
+    bool may = type->found_no_row == NULL;
+    for (uint32_t i = 0; !may && i < rig_txn_op_count(inference->history, txn); i++)
+        may = rig_op_reads(ops[i].kind) && ops[i].read_state != RIG_READ_UNKNOWN &&
+              type->found_no_row(inference->history, &ops[i]);
+    return may;
+}
+
+bool rig_cycle_is_by_predicate(const struct rig_inference *inference, const struct rig_cycle *cycle)
+{
+    for (size_t i = 0; i < cycle->count; i++) {
+        const uint32_t from = cycle->at[i].txn, to = cycle->at[(i + 1) % cycle->count].txn;
+        struct rig_step step = open_step(from, to, cycle->at[i].kind);
+        if (step.kind == RIG_EDGE_RW && may_miss_rows(inference, from) && prove_step(inference, &step) &&
+            step.by_predicate)
+            return true;
+    }
+    return false;
+}
+
 /* The name of the cycle of the steps. */
 static enum rig_anomaly name_of(const struct rig_inference *inference, const struct rig_cycle *cycle,
                                 const struct rig_step *steps)

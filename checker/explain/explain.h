@@ -17,6 +17,8 @@
  * allocated from `arena`. RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struct rig_cycle *cycle,
                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
+/* Whether the cycle has an rw edge that only a read without a row, or a condition, gives (struct rig_inference). */
+bool rig_cycle_is_by_predicate(const struct rig_inference *inference, const struct rig_cycle *cycle);
 /* A cycle whose keys and reading operations are chosen, with transactions, keys and operations of the history. */
 enum rig_rc rig_explain_arcs(const struct rig_inference *inference, const struct rig_arc *arcs, uint32_t count,
                              struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);

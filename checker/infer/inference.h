@@ -15,6 +15,8 @@
 
 struct rig_row_chains;
 
+struct rig_cycle; /* decide/cycle/cycle.h */
+
 struct rig_inference {
     const struct rig_history *history; /* borrowed */
     struct rig_versions versions;      /* of list-append */
@@ -31,7 +33,9 @@ struct rig_inference {
     bool prefilled;                   /* each key had its row from the start: no rw edge is by a predicate */
     struct rig_known_initial initial; /* what the user says that registers begin with */
     bool of_items;                    /* linked without the rw edges by predicates */
-    bool any_foreign;                 /* a committed read shows a value of a register that no transaction wrote */
+    /* Whether the cycle has an rw edge that rests on a predicate alone; NULL: cycles are not told apart by it. */
+    bool (*is_by_predicate)(const struct rig_inference *inference, const struct rig_cycle *cycle);
+    bool any_foreign;         /* a committed read shows a value of a register that no transaction wrote */
     const uint8_t *open_keys; /* per key: it cannot be finished yet, because a value may get a writer; NULL: all can */
     unsigned contradicted;    /* RIG_ASSUMPTION_BIT()s of the assumptions that do not hold here */
     uint64_t unordered_keys;  /* keys with unread appends of two or more committed transactions */
@@ -54,6 +58,7 @@ static inline void rig_inference_for_items(const struct rig_inference *inference
     items->lost = (struct rig_noncyclic_list){0};
     items->unordered_keys = 0;
     items->of_items = true;
+    items->is_by_predicate = NULL;
 }
 
 /* Releases what does not come from the arena; also after a failure. */

@@ -143,28 +143,23 @@ static void count_cycles(const struct adding *a, enum rig_anomaly anomaly, uint6
         finding->refutes |= rig_levels_refuted_by(a->findings->lattice, anomaly, true);
 }
 
-/* The cycles of a ladder under one name. Those that rest on a predicate have another one; the others of the same ladder
- * are left to the ladder without predicates. */
+/* The cycles of a ladder under one name. */
 static enum rig_rc keep_cycles_of(const struct adding *a, const struct rig_ladder *ladder, enum rig_anomaly anomaly)
 {
     const struct rig_cycles_found *found = &ladder->found[anomaly];
-    const enum rig_anomaly other = rig_anomaly_by_predicate(anomaly);
-    const bool is_apart = a->judge->has_items && other != anomaly && ladder == &a->judge->ladder;
-    uint32_t left = 0;
     for (uint32_t i = 0; i < found->kept_count; i++) {
         const struct rig_cycle *cycle = &found->kept[i];
         struct rig_witness witness;
-        if (!is_apart && place_of_cycle(a->findings, &a->findings->of[anomaly], cycle->count) >= a->findings->most_kept)
+        if (place_of_cycle(a->findings, &a->findings->of[anomaly], cycle->count) >= a->findings->most_kept)
             continue;
         enum rig_rc rc = rig_explain_cycle(&a->judge->inference, cycle, a->findings->arena, &witness, a->err);
-        left += rc == RIG_OK && is_apart && witness.anomaly != other;
-        if (rc == RIG_OK && (!is_apart || witness.anomaly == other))
+        RIG_INVARIANT(rc != RIG_OK || witness.anomaly == anomaly);
+        if (rc == RIG_OK)
             rc = keep_cycle(a, &a->findings->of[witness.anomaly], &witness);
         if (rc != RIG_OK)
             return rc;
     }
-    if (!is_apart || left < found->kept_count)
-        count_cycles(a, is_apart ? other : anomaly, found->count - left);
+    count_cycles(a, anomaly, found->count);
     return RIG_OK;
 }
 
@@ -173,9 +168,8 @@ static enum rig_rc keep_cycles(const struct adding *a)
     enum rig_rc rc = RIG_OK;
     for (unsigned i = 0; rc == RIG_OK && i < RIG_ANOMALY_COUNT; i++) {
         const enum rig_anomaly anomaly = (enum rig_anomaly)i;
-        rc = keep_cycles_of(a, &a->judge->ladder, anomaly);
-        if (rc == RIG_OK && a->judge->has_items && rig_anomaly_by_predicate(anomaly) != anomaly)
-            rc = keep_cycles_of(a, &a->judge->item_ladder, anomaly);
+        const bool is_apart = a->judge->has_items && rig_anomaly_by_predicate(anomaly) != anomaly;
+        rc = keep_cycles_of(a, is_apart ? &a->judge->item_ladder : &a->judge->ladder, anomaly);
     }
     return rc;
 }
@@ -723,11 +717,11 @@ static uint64_t undecided_items(const struct rig_judge *judge)
  * shape, and no witness of one by a predicate, there may be another one. */
 static void note_undecided_phantoms(const struct adding *a)
 {
-    for (unsigned i = 0; a->judge->has_items && i < RIG_ANOMALY_COUNT; i++) {
+    for (unsigned i = 0; a->judge->has_phantoms && i < RIG_ANOMALY_COUNT; i++) {
         enum rig_anomaly item;
         const struct rig_ladder *ladder = &a->judge->ladder;
         if ((a->judge->asked & RIG_ANOMALY_BIT(i)) != 0 && rig_anomaly_is_by_predicate((enum rig_anomaly)i, &item) &&
-            (ladder->found[item].count > 0 || (ladder->undecided & RIG_ANOMALY_BIT(item)) != 0))
+            (rig_ladder_count(ladder, item) > 0 || (ladder->undecided & RIG_ANOMALY_BIT(item)) != 0))
             a->findings->undecided |= RIG_ANOMALY_BIT(i);
     }
 }

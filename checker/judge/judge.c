@@ -2,6 +2,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/explain/explain.h"
 #include "checker/model/graph.h"
 
 void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, struct rig_assumptions assumptions, size_t limit_bytes)
@@ -18,7 +19,7 @@ static void clear(struct rig_judge *judge)
     rig_arena_reset(&judge->scratch);
     judge->inference = (struct rig_inference){0};
     judge->ladder = judge->item_ladder = (struct rig_ladder){0};
-    judge->has_items = false;
+    judge->has_phantoms = judge->has_items = false;
 }
 
 void rig_judge_done(struct rig_judge *judge)
@@ -149,12 +150,27 @@ static bool has_phantoms(const struct rig_judge *judge)
     return found;
 }
 
+/* Whether cycles of some shape were found by predicates alone, or an anomaly of items that is asked for is open. Else
+ * each cyclic rung has a cycle without predicates as its witness. */
+static bool lacks_items(const struct rig_judge *judge)
+{
+    const struct rig_ladder *ladder = &judge->ladder;
+    bool lacks = false;
+    for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++) {
+        const enum rig_anomaly other = rig_anomaly_by_predicate((enum rig_anomaly)i);
+        const bool is_open = ladder->found[other].count > 0 || (ladder->undecided & RIG_ANOMALY_BIT(i)) != 0;
+        lacks |= other != (enum rig_anomaly)i && ladder->found[i].count == 0 && is_open;
+    }
+    return lacks;
+}
+
 /* Climbs again without the rw edges that rest on predicates. Each cycle without them is one with them, so this climb
  * needs only the core of the first one. */
 static enum rig_rc climb_items(struct rig_judge *judge, struct rig_err *err)
 {
-    judge->has_items = judge->type->link_items != NULL && !judge->inference.prefilled && has_rw_cycle(&judge->ladder) &&
-                       has_phantoms(judge);
+    judge->has_phantoms =
+        judge->inference.is_by_predicate != NULL && has_rw_cycle(&judge->ladder) && has_phantoms(judge);
+    judge->has_items = judge->has_phantoms && lacks_items(judge);
     if (!judge->has_items)
         return RIG_OK;
     if (!judge->type->link_items(&judge->inference, judge->ladder.core, &judge->items))
@@ -187,6 +203,8 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
     judge->selected = selected;
     judge->anomalous_keys = NULL;
     count_edges(judge, selected);
+    if (judge->type->link_items != NULL && !inference->prefilled)
+        inference->is_by_predicate = rig_cycle_is_by_predicate;
     enum rig_rc rc = rig_ladder_climb(judge->history, inference, selected, judge->most_kept, asked_of_all(judge),
                                       &judge->ladder, err);
     if (rc == RIG_OK)
@@ -203,12 +221,7 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
 
 uint64_t rig_judge_found(const struct rig_judge *judge, enum rig_anomaly anomaly)
 {
-    enum rig_anomaly item;
-    const uint64_t noncyclic = judge->inference.noncyclic.count[anomaly];
-    if (!judge->has_items || !rig_anomaly_info(anomaly)->cyclic)
-        return judge->ladder.found[anomaly].count + noncyclic;
-    if (rig_anomaly_is_by_predicate(anomaly, &item))
-        return judge->item_ladder.found[item].count > 0 ? 0 : judge->ladder.found[item].count;
-    const bool is_split = rig_anomaly_by_predicate(anomaly) != anomaly;
-    return (is_split ? &judge->item_ladder : &judge->ladder)->found[anomaly].count + noncyclic;
+    const bool is_apart = judge->has_items && rig_anomaly_by_predicate(anomaly) != anomaly;
+    return (is_apart ? &judge->item_ladder : &judge->ladder)->found[anomaly].count +
+           judge->inference.noncyclic.count[anomaly];
 }

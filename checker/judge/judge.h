@@ -27,8 +27,8 @@ struct rig_judge {
     struct rig_arena scratch;              /* inference and graph */
     struct rig_inference inference;
     struct rig_ladder ladder;
-    /* Where a type has predicates and there is a cycle with rw edges: the same without edges that rest on
-     * predicates. */
+    bool has_phantoms; /* a transaction that may lie on a cycle with rw edges read something that has no row */
+    /* Where some shape has cycles by predicates alone: the same without edges that rest on predicates. */
     bool has_items;
     struct rig_inference items;
     struct rig_ladder item_ladder;
@@ -54,8 +54,7 @@ enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *h
  */
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err);
 
-/* How many anomalies of that name the search found. The names of cycles with rw edges by predicates are a first guess:
- * they follow from the witnesses. No level is refuted by it that the witnesses do not refute. */
+/* How many anomalies of that name the search found. No level is refuted by it that the witnesses do not refute. */
 uint64_t rig_judge_found(const struct rig_judge *judge, enum rig_anomaly anomaly);
 
 /* The first transaction from `txn` on that is not selected; `txn_count` when all are. */

@@ -296,7 +296,7 @@ static bool changes_result(const struct rig_sim_stored_table *table, const struc
     const int64_t old = before == NONE ? 0 : table->versions.at[before].number;
     const bool was = old != 0 && rig_row_matches(&read->condition, id, old);
     const bool is = now != 0 && rig_row_matches(&read->condition, id, now);
-    return may_appear ? was && read->condition.form == RIG_ROW_LISTED : was || is;
+    return was || (is && !may_appear);
 }
 
 static bool reads_hold(const struct rig_sim_engine *engine, const struct rig_sim_predicate_work *work)

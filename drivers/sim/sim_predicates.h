@@ -5,7 +5,7 @@
  *
  *   serializable         reads a snapshot; commits when no row that it wrote, and no result of any of its reads, has changed,
  *                        not even for a while
- *   repeatable-read      the same, but rows may have appeared: no row that a read showed has changed
+ *   repeatable-read      the same, but rows may have appeared: no row that a read showed or added up has changed
  *   snapshot-isolation   reads a snapshot; commits when no row that it wrote has changed
  *   read-committed       each statement sees the latest commits; commits when no row that it wrote has changed
  *   read-uncommitted     the same

@@ -5,12 +5,12 @@
 
 #include "base/bug.h"
 
-void rig_collector_init(struct rig_collector *collector, const struct rig_history *history,
-                        const struct rig_versions *versions, struct rig_ladder *ladder, uint32_t most_kept)
+void rig_collector_init(struct rig_collector *collector, const struct rig_inference *inference,
+                        struct rig_ladder *ladder, uint32_t most_kept)
 {
     RIG_REQUIRE(most_kept > 0);
-    *collector =
-        (struct rig_collector){.history = history, .versions = versions, .ladder = ladder, .most_kept = most_kept};
+    *collector = (struct rig_collector){
+        .history = inference->history, .inference = inference, .ladder = ladder, .most_kept = most_kept};
     rig_table_init(&collector->seen);
 }
 
@@ -86,20 +86,29 @@ static bool keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, 
     return true;
 }
 
+/* The name that says whether the cycle rests on a predicate. */
+static enum rig_anomaly name_of(const struct rig_inference *inference, const struct rig_cycle *cycle,
+                                enum rig_anomaly anomaly)
+{
+    const enum rig_anomaly other = rig_anomaly_by_predicate(anomaly);
+    const bool is_apart = inference->is_by_predicate != NULL && other != anomaly;
+    return is_apart && inference->is_by_predicate(inference, cycle) ? other : anomaly;
+}
+
 bool rig_collector_add(struct rig_collector *collector, struct rig_cycle *cycle, enum rig_anomaly *anomaly)
 {
     if (!rig_cycle_simplify(cycle))
         return false;
     rig_cycle_rotate(cycle);
     RIG_INVARIANT(cycle->count >= 2);
-    *anomaly = rig_cycle_anomaly(collector->history, collector->versions, cycle);
+    *anomaly = rig_cycle_anomaly(collector->history, &collector->inference->versions, cycle);
     uint32_t *seen = rig_table_put(&collector->seen, fingerprint(cycle, *anomaly));
     if (seen == NULL)
         return false;
     if (*seen != RIG_TABLE_NONE)
         return true;
     *seen = 0;
-    struct rig_cycles_found *found = &collector->ladder->found[*anomaly];
+    struct rig_cycles_found *found = &collector->ladder->found[name_of(collector->inference, cycle, *anomaly)];
     found->count++;
     return keep(found, cycle, collector->most_kept);
 }
@@ -158,19 +167,18 @@ static bool may_begin(const struct shorten *s, uint32_t node, enum rig_along ord
 
 static bool shorten(struct shorten *s, const struct rig_path_rule *rule, enum rig_shape shape, enum rig_along order)
 {
-    const struct rig_cycles_found *found = &s->collector->ladder->found[rig_anomaly_of_cycle(shape, order)];
+    const struct rig_ladder *ladder = s->collector->ladder;
+    const enum rig_anomaly anomaly = rig_anomaly_of_cycle(shape, order);
     struct rig_search *search = rule->settled ? s->writes : s->search;
     size_t budget = SHORTEST_BUDGET;
-    for (uint32_t node = 0; node < s->graph->txn_count && found->count > 0 && found->kept[0].count > 2; node++) {
+    for (uint32_t node = 0; node < s->graph->txn_count && rig_ladder_shortest(ladder, anomaly) > 2; node++) {
         if (!may_begin(s, node, order))
             continue;
         enum rig_found result = rig_search_cycle(search, rule, seed_of(node, order), (struct rig_region){0},
-                                                 found->kept[0].count - 1, budget, &s->cycle);
-        enum rig_anomaly anomaly;
-        if (result == RIG_FOUND_NO_MEMORY ||
-            (result == RIG_FOUND && !rig_collector_add(s->collector, &s->cycle, &anomaly)))
+                                                 rig_ladder_shortest(ladder, anomaly) - 1, budget, &s->cycle);
+        enum rig_anomaly of;
+        if (result == RIG_FOUND_NO_MEMORY || (result == RIG_FOUND && !rig_collector_add(s->collector, &s->cycle, &of)))
             return false;
-        RIG_INVARIANT(found->kept_count > 0);
         const size_t spent = rig_search_visited(search);
         if (spent >= budget)
             break;

@@ -13,19 +13,20 @@
 enum { RIG_CYCLE_LONG = RIG_WITNESS_WHOLE };
 
 struct rig_collector {
-    const struct rig_history *history;   /* borrowed */
-    const struct rig_versions *versions; /* borrowed; of lists, else NULL */
-    struct rig_ladder *ladder;           /* borrowed */
-    struct rig_table seen;               /* fingerprints of the cycles counted */
+    const struct rig_history *history;     /* borrowed */
+    const struct rig_inference *inference; /* borrowed */
+    struct rig_ladder *ladder;             /* borrowed */
+    struct rig_table seen;                 /* fingerprints of the cycles counted */
     uint32_t most_kept;
 };
 
-void rig_collector_init(struct rig_collector *collector, const struct rig_history *history,
-                        const struct rig_versions *versions, struct rig_ladder *ladder, uint32_t most_kept);
+void rig_collector_init(struct rig_collector *collector, const struct rig_inference *inference,
+                        struct rig_ladder *ladder, uint32_t most_kept);
 void rig_collector_done(struct rig_collector *collector);
 /*
  * Simplifies, turns and classifies the closed walk in `cycle` (which keeps its memory), and counts it when it is new.
- * `anomaly` receives its class. False when memory runs out.
+ * `anomaly` receives the name of its shape; one that rests on a predicate is counted under the name that says so. False
+ * when memory runs out.
  */
 bool rig_collector_add(struct rig_collector *collector, struct rig_cycle *cycle, enum rig_anomaly *anomaly);
 

@@ -177,7 +177,7 @@ static enum rig_rc no_memory(struct rig_err *err)
 static bool is_found(const struct rig_ladder *ladder, uint64_t cases)
 {
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if ((cases & RIG_ANOMALY_BIT(anomaly)) != 0 && ladder->found[anomaly].count > 0)
+        if ((cases & RIG_ANOMALY_BIT(anomaly)) != 0 && rig_ladder_count(ladder, (enum rig_anomaly)anomaly) > 0)
             return true;
     }
     return false;

@@ -202,13 +202,28 @@ enum rig_rung rig_rung_of(enum rig_shape shape)
     return rungs[shape];
 }
 
+uint64_t rig_ladder_count(const struct rig_ladder *ladder, enum rig_anomaly anomaly)
+{
+    const enum rig_anomaly other = rig_anomaly_by_predicate(anomaly);
+    return ladder->found[anomaly].count + (other != anomaly ? ladder->found[other].count : 0);
+}
+
+size_t rig_ladder_shortest(const struct rig_ladder *ladder, enum rig_anomaly anomaly)
+{
+    const struct rig_cycles_found *plain = &ladder->found[anomaly];
+    const struct rig_cycles_found *other = &ladder->found[rig_anomaly_by_predicate(anomaly)];
+    const size_t shortest = plain->kept_count > 0 ? plain->kept[0].count : 0;
+    const bool is_shorter = other->kept_count > 0 && (shortest == 0 || other->kept[0].count < shortest);
+    return is_shorter ? other->kept[0].count : shortest;
+}
+
 /* Whether a cycle was found that makes the rung cyclic along `order`: of its shapes or those of a lower rung, plain or
  * with edges of that order. */
 static bool rung_has_witness(const struct rig_ladder *ladder, enum rig_rung rung, enum rig_along order)
 {
     for (enum rig_shape shape = RIG_SHAPE_G0; shape < RIG_SHAPE_COUNT; shape++) {
-        if (rig_rung_of(shape) <= rung && (ladder->found[rig_anomaly_of_cycle(shape, RIG_ALONG_PLAIN)].count > 0 ||
-                                           ladder->found[rig_anomaly_of_cycle(shape, order)].count > 0))
+        if (rig_rung_of(shape) <= rung && (rig_ladder_count(ladder, rig_anomaly_of_cycle(shape, RIG_ALONG_PLAIN)) > 0 ||
+                                           rig_ladder_count(ladder, rig_anomaly_of_cycle(shape, order)) > 0))
             return true;
     }
     return false;
@@ -338,7 +353,7 @@ static enum rig_rc climb_read_skew(struct climb *c)
         struct rig_region region = {.components = &c->all, .component = c->all.component_of[skew->reader]};
         rc = try_seed(c, &rule, (struct rig_seed){skew->reader, skew->writer, RIG_EDGE_RW}, region, bounded, &shortest);
     }
-    RIG_INVARIANT(rc != RIG_OK || !total || skews.count == 0 || c->ladder->found[RIG_ANOMALY_G_SINGLE].count > 0);
+    RIG_INVARIANT(rc != RIG_OK || !total || skews.count == 0 || rig_ladder_count(c->ladder, RIG_ANOMALY_G_SINGLE) > 0);
     rig_skews_done(&skews);
     rig_components_done(&c->all);
     rig_components_done(&c->flow);
@@ -364,7 +379,8 @@ static bool agrees_with_witnesses(const struct rig_ladder *ladder)
     for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
         for (unsigned shape = 0; shape < RIG_SHAPE_COUNT; shape++) {
             enum rig_anomaly anomaly = rig_anomaly_of_cycle((enum rig_shape)shape, (enum rig_along)order);
-            agrees &= ladder->found[anomaly].count == 0 || ladder->cyclic[rig_rung_of((enum rig_shape)shape)][order];
+            agrees &=
+                rig_ladder_count(ladder, anomaly) == 0 || ladder->cyclic[rig_rung_of((enum rig_shape)shape)][order];
         }
         for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++)
             agrees &=
@@ -430,7 +446,7 @@ static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, uint64_t aske
 {
     RIG_REQUIRE(most_kept > 0 && c->graph.node_count > 0);
     const bool unsettled = c->inference->committed_count > c->inference->ok_count;
-    rig_collector_init(&c->collector, c->history, &c->inference->versions, c->ladder, most_kept);
+    rig_collector_init(&c->collector, c->inference, c->ladder, most_kept);
     enum rig_rc rc = prepare(c) ? climb_all(c) : no_memory(c);
     const struct rig_existence existence = {.history = c->history,
                                             .graph = &c->graph,

@@ -29,6 +29,7 @@ struct rig_cycles_found {
 
 struct rig_ladder {
     bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
+    /* Where the inference tells cycles by a predicate apart, those have their own names. */
     struct rig_cycles_found found[RIG_ANOMALY_COUNT];
     uint64_t undecided; /* bits of the requested anomalies whose existence is not decided (existence.h) */
     uint8_t *possible;  /* per transaction: 1 where an order of the unread appends may put it on a cycle; of types that
@@ -36,6 +37,11 @@ struct rig_ladder {
     uint8_t *core; /* per transaction: 1 where it may lie on a cycle of the edges. NULL and memory as for `possible` */
     bool clean;    /* no linked transaction, selected or not, lies on a cycle, real time included */
 };
+
+/* How many cycles of the anomaly's shape were found, by a predicate or not, and how many transactions the shortest has;
+ * 0: none was found. `anomaly` is not by a predicate itself. */
+uint64_t rig_ladder_count(const struct rig_ladder *ladder, enum rig_anomaly anomaly);
+size_t rig_ladder_shortest(const struct rig_ladder *ladder, enum rig_anomaly anomaly);
 
 /*
  * Keeps up to `most_kept` cycles of each anomaly. Only nodes that are `selected` count (per node of the links; NULL:

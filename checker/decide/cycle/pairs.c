@@ -36,7 +36,8 @@ static bool offer(struct offers *o, uint32_t from, enum rig_edge_kind out, uint3
         !rig_cycle_add(&o->cycle, (struct rig_hop){rig_graph_txn(o->graph, to), back}))
         return false;
     if (o->only_wanted) {
-        const uint64_t bit = RIG_ANOMALY_BIT(rig_cycle_anomaly(o->history, o->collector->versions, &o->cycle));
+        const uint64_t bit =
+            RIG_ANOMALY_BIT(rig_cycle_anomaly(o->history, &o->collector->inference->versions, &o->cycle));
         if ((o->wanted & bit) == 0)
             return true;
         o->wanted &= ~bit;
@@ -247,9 +248,8 @@ static uint64_t wanted_kinds(const struct rig_ladder *ladder, bool writes)
     for (unsigned shape = 0; shape < (writes ? RIG_SHAPE_G0 + 1u : RIG_SHAPE_COUNT); shape++) {
         for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
             enum rig_anomaly anomaly = rig_anomaly_of_cycle((enum rig_shape)shape, (enum rig_along)order);
-            const struct rig_cycles_found *found = &ladder->found[anomaly];
             bool can_be = shape != RIG_SHAPE_NONADJACENT && (shape != RIG_SHAPE_G2 || order == RIG_ALONG_PLAIN);
-            bool is_known = found->kept_count > 0 && found->kept[0].count == 2;
+            bool is_known = rig_ladder_shortest(ladder, anomaly) == 2;
             if (can_be && !is_known && ladder->cyclic[rig_rung_of((enum rig_shape)shape)][order])
                 wanted |= RIG_ANOMALY_BIT(anomaly);
         }
