@@ -570,11 +570,15 @@ enum rig_rc rig_sql_dialect_find_level(const struct rig_sql_dialect_file *dialec
 
 void rig_sql_dialect_add_level(const char *text, const struct rig_sql_dialect_level *level, struct rig_buf *sql)
 {
-    static const char mark[] = "{level}";
-    for (const char *at = strstr(text, mark); at != NULL; at = strstr(text, mark)) {
-        rig_buf_add(sql, text, (size_t)(at - text));
-        rig_buf_add_text(sql, level->is);
-        text = at + sizeof mark - 1;
+    static const char is[] = "{level}", shows[] = "{shows}";
+    _Static_assert(sizeof is == sizeof shows, "one length for both");
+    while (*text != '\0') {
+        const bool asks_is = strncmp(text, is, sizeof is - 1) == 0;
+        if (asks_is || strncmp(text, shows, sizeof shows - 1) == 0) {
+            rig_buf_add_text(sql, asks_is ? level->is : level->shows);
+            text += sizeof is - 1;
+        } else {
+            rig_buf_add_char(sql, *text++);
+        }
     }
-    rig_buf_add_text(sql, text);
 }

@@ -139,7 +139,7 @@ const struct rig_sql_rule *rig_sql_dialect_find_rule(const struct rig_sql_dialec
 /* The rule's own mark, which stands in the place of a SQLSTATE, so that its rows are found. */
 void rig_sql_rule_mark(const struct rig_sql_dialect_file *dialect, const struct rig_sql_rule *rule,
                        char mark[static RIG_SQL_RULE_BYTES]);
-/* Adds `text` with each `{level}` replaced. */
+/* Adds `text` with each `{level}` and `{shows}` replaced. */
 void rig_sql_dialect_add_level(const char *text, const struct rig_sql_dialect_level *level, struct rig_buf *sql);
 
 #endif

@@ -361,6 +361,8 @@ enum rig_rc rig_scenario_write_shell(const struct rig_scenario *scenario, const 
         add_quoted(rig_buf_text(&shell.setup), &drop);
         rig_buf_printf(&drop, "DROP TABLE %s;\n%s;", scenario->table.name, rig_buf_text(&shell.commit));
         add_closing(scenario, rig_buf_text(&drop), out);
+        /* Where each statement of such a script is a transaction, COMMIT alone is an error. */
+        rig_buf_add_text(out, "exit 0\n");
         rig_buf_done(&drop);
     }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)

@@ -15,7 +15,7 @@ COMMANDS = {"gcc": "gcc", "g++": "g++", "cmake": "cmake", "ninja": "ninja-build"
             "git": "git", "curl": "curl", "jq": "jq", "zstd": "zstd", "etcd": "etcd-server", "mariadb-install-db": "mariadb-server", "rsync": "rsync",
             "openssl": "openssl", "pgbouncer": "pgbouncer", "patroni": "patroni",
             "virtuoso-t": "virtuoso-opensource-7-bin", "javac": "default-jdk-headless", "isql-fb": "firebird3.0-utils", "redis-server": "redis-server",
-            "mpirun": "openmpi-bin", "faketime": "faketime", "dpkg-shlibdeps": "dpkg-dev"}  # fmt: skip
+            "mpirun": "openmpi-bin", "sqlite3": "sqlite3", "faketime": "faketime", "dpkg-shlibdeps": "dpkg-dev"}  # fmt: skip
 MODULES = {"libpq": "libpq-dev", "sqlite3": "libsqlite3-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
            "libzstd": "libzstd-dev", "libmariadb": "libmariadb-dev", "ompi-c": "libopenmpi-dev",
            "odbc": "unixodbc-dev", "cmocka": "libcmocka-dev"}  # fmt: skip
@@ -24,7 +24,7 @@ FILES = {"usr/lib/x/odbc/psqlodbcw.so": "odbc-postgresql", "usr/lib/x/odbc/libma
          "usr/lib/x/perl5/5/DBD/SQLite.pm": "libdbd-sqlite3-perl", "usr/lib/x/perl5/5/DBD/Firebird.pm": "libdbd-firebird-perl",
          "usr/lib/x/perl5/5/JSON/XS.pm": "libjson-xs-perl",
          "usr/lib/python3/dist-packages/psycopg2/__init__.py": "python3-psycopg2", "usr/lib/python3/dist-packages/pymysql/__init__.py": "python3-pymysql",
-         **{f"usr/share/java/{jar}.jar": package for jar, package in {"h2": "libh2-java", "hsqldb": "libhsqldb-java", "derby": "libderby-java",
+         **{f"usr/share/java/{jar}.jar": package for jar, package in {"h2": "libh2-java", "hsqldb": "libhsqldb-java", "derby": "libderby-java", "derbytools": "derby-tools",
                                                                        "derbyclient": "libderbyclient-java", "mckoisqldb": "libmckoisqldb-java", "postgresql": "libpostgresql-jdbc-java",
                                                                        "mariadb-java-client": "libmariadb-java"}.items()}}  # fmt: skip
 

@@ -5,12 +5,15 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 import firebird_files
 import mariadb_server
+import pg_server
 import rig_command
 import sql_program
 import virtuoso_server
@@ -75,8 +78,81 @@ class Loads(rig_command.RigTest):
         done = subprocess.run(["bash", script], env=self.environment({"PATIENCE_MS": "30000", **variables}), capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         answers = done.stdout.partition("all answers, by session:")[2]
-        rows = [line.split()[1:] for line in answers.splitlines() if line.startswith("    T1:")]
+        rows = [line.replace("|", " ").split()[1:] for line in answers.splitlines() if line.startswith("    T1:")]
         return [row for row in rows if row and all(cell.isdigit() for cell in row)], done.stdout
+
+    def play_levels(self, database, variables, levels):
+        """`levels`: each with the value of the second row that its transaction reads, before or after the other one's change."""
+        for isolation, seen in levels:
+            with self.subTest(isolation=isolation):
+                rows, out = self.play_shell(isolation, {**database, "isolation": isolation}, variables)
+                self.assertEqual(rows, [["1", "10"], ["2", seen]], out)
+
+    def java(self, *arguments):
+        """A server with `{port}` in its arguments; returns the port, which is open."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+        log = open(self.folder / "java.log", "w")
+        self.addCleanup(log.close)
+        process = subprocess.Popen(["java", "-Xmx256m", *(str(argument).replace("{port}", str(port)) for argument in arguments)], cwd=self.folder, stdout=log, stderr=log)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 120
+        while True:
+            self.assertIsNone(process.poll(), (self.folder / "java.log").read_text())
+            self.assertLess(time.monotonic(), deadline, (self.folder / "java.log").read_text())
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                return port
+            except OSError:
+                time.sleep(0.05)
+
+    def jars(self, *names):
+        paths = [pathlib.Path("/usr/share/java") / f"{name}.jar" for name in names]
+        missing = [path.name for path in paths if not path.exists()]
+        if missing or shutil.which("java") is None:
+            self.skipTest(f"there is no java, or no {', '.join(missing)} (scripts/setup)")
+        return ":".join(map(str, paths))
+
+    def test_the_shell_of_derby(self):
+        jars = self.jars("derby", "derbynet", "derbyclient", "derbytools")
+        port = self.java("-Dderby.system.durability=test", "-cp", jars, "org.apache.derby.drda.NetworkServerControl", "start", "-h", "127.0.0.1",
+                         "-p", "{port}", "-noSecurityManager")  # fmt: skip
+        database = {"driver": "sql", "dialect": "derby", "command": ["none"]}
+        # Its readers lock: at repeatable read and above the writer waits for the reader.
+        self.play_levels(database, {"DERBY_URL": f"jdbc:derby://127.0.0.1:{port}/memory:rig;create=true", "PATIENCE_MS": "2000"},
+                         (("read-committed", "18"), ("repeatable-read", "20")))  # fmt: skip
+
+    def test_the_shell_of_hsqldb(self):
+        jars = self.jars("hsqldb", "h2")
+        port = self.java("-cp", jars, "org.hsqldb.server.Server", "--address", "127.0.0.1", "--port", "{port}", "--database.0", "mem:rig;hsqldb.tx=mvcc",
+                         "--dbname.0", "rig", "--silent", "true")  # fmt: skip
+        database = {"driver": "sql", "dialect": "hsqldb", "command": ["none"]}
+        self.play_levels(database, {"HSQLDB_URL": f"jdbc:hsqldb:hsql://127.0.0.1:{port}/rig"}, (("read-committed", "18"), ("serializable", "20")))
+
+    def test_the_shell_of_postgresql(self):
+        if pg_server.binaries() is None or shutil.which("psql") is None:
+            self.skipTest("PostgreSQL or its shell is not installed (scripts/setup)")
+        server = pg_server.Server(self.folder / "server")
+        self.addCleanup(server.stop)
+        variables = {"PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": pg_server.USER, "PGPASSWORD": server.secret, "PGDATABASE": "postgres"}
+        self.play_levels({"driver": "odbc", "dialect": "postgres", "connection": "DSN=none"}, variables, (("read-committed", "18"), ("serializable", "20")))
+
+    def test_the_shell_of_mariadb(self):
+        if not mariadb_server.is_installed() or shutil.which("mariadb") is None:
+            self.skipTest("MariaDB or its shell is not installed (scripts/setup)")
+        server = mariadb_server.Server(self.folder / "server")
+        self.addCleanup(server.stop)
+        server.sql("CREATE DATABASE test CHARACTER SET utf8mb4").check_returncode()
+        (self.folder / ".my.cnf").write_text(f"[client]\nhost=127.0.0.1\nport={server.port}\nuser=rig\n")
+        database = {"driver": "odbc", "dialect": "mariadb", "connection": "DSN=none"}
+        self.play_levels(database, {"HOME": str(self.folder)}, (("read-committed", "18"), ("repeatable-read", "20")))
+
+    def test_the_shell_of_sqlite(self):
+        if shutil.which("sqlite3") is None:
+            self.skipTest("there is no sqlite3 (scripts/setup)")
+        database = {"driver": "odbc", "dialect": "sqlite", "connection": "DSN=none"}
+        self.play_levels(database, {"DATABASE": str(self.folder / "my.db")}, (("serializable", "20"),))
 
     def test_the_shell_of_firebird(self):
         if not perl_has("DBI", "DBD::Firebird") or not firebird_files.is_installed():
