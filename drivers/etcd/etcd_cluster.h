@@ -17,7 +17,7 @@
 
 #include "drivers/etcd/etcd_admin.h"
 #include "drivers/etcd/etcd_options.h"
-#include "drivers/local/local_node.h"
+#include "drivers/local/local_site.h"
 #include "drivers/local/local_switch.h"
 
 enum { RIG_ETCD_PATH_BYTES = 1024 };
@@ -59,10 +59,17 @@ enum rig_rc rig_etcd_cluster_restore(struct rig_etcd_cluster *cluster, struct ri
 
 /* The member's direct address for requests. */
 struct rig_etcd_asked rig_etcd_cluster_ask(const struct rig_etcd_cluster *cluster, uint32_t node, int64_t timeout_ns);
-/* A member that knows a leader, other than `but` (UINT32_MAX: any). RIG_E_CLUSTER when there is none. */
-enum rig_rc rig_etcd_cluster_find(const struct rig_etcd_cluster *cluster, uint32_t but, uint32_t *node,
-                                  struct rig_etcd_said *said, struct rig_err *err);
-/* The member's address for other members. */
-void rig_etcd_peer_url(const struct rig_etcd_member *member, char *url, size_t size);
+
+/*
+ * Changes of the cluster's membership: removing a member, and adding a new one in its place.
+ *
+ * etcd refuses either until all members have been connected for five seconds; these functions wait for that. From the
+ * nemesis's thread.
+ */
+
+/* Takes the member out of the cluster, ends it and removes its data. */
+enum rig_rc rig_etcd_expel(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err);
+/* Adds a removed member again, as a new one without data. RIG_OK for a current member. */
+enum rig_rc rig_etcd_readmit(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
-#include "drivers/etcd/etcd_membership.h"
+#include "drivers/etcd/etcd_cluster.h"
 #include "drivers/etcd/etcd_run.h"
 
 static const int64_t ask_ns = 2000000000;

@@ -23,7 +23,7 @@
 
 #include "drivers/local/command_options.h"
 #include "drivers/local/command_text.h"
-#include "drivers/local/local_node.h"
+#include "drivers/local/local_site.h"
 #include "drivers/local/local_switch.h"
 
 struct rig_command_node {
@@ -80,5 +80,14 @@ struct rig_command_cluster *rig_command_cluster_of(const void *run);
 enum rig_rc rig_command_cluster_started(void *run, struct rig_err *err);
 /* Whether clients with these options take core->route() for every connection. */
 bool rig_command_cluster_is_routed(const void *options);
+
+/* For the hooks (rig_cluster_ops). */
+enum rig_rc rig_command_cluster_start_node(struct rig_command_cluster *cluster, uint32_t node, struct rig_err *err);
+
+/* Roles (command_roles.c). */
+enum rig_rc rig_command_cluster_status(struct rig_command_cluster *cluster, uint32_t node,
+                                       struct rig_node_status *status, struct rig_err *err);
+enum rig_rc rig_command_cluster_promote(struct rig_command_cluster *cluster, uint32_t node, struct rig_err *err);
+enum rig_rc rig_command_cluster_restore(struct rig_command_cluster *cluster, struct rig_err *err);
 
 #endif

@@ -16,7 +16,7 @@
 #include "base/output_file.h"
 #include "base/run_files.h"
 #include "drivers/local/local_machine.h"
-#include "drivers/local/local_socket.h"
+#include "drivers/local/local_switch.h"
 
 enum { CONNECT_MS = 1000, LINE_BYTES = 4096, NAME_BYTES = 64 };
 

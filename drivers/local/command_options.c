@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "drivers/local/command_text.h"
-#include "drivers/local/local_node.h"
+#include "drivers/local/local_site.h"
 
 const char *const rig_command_signal_names[] = {"TERM", "INT", "QUIT", "HUP", "KILL", NULL};
 

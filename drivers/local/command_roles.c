@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "drivers/local/command_hooks.h"
+#include "drivers/local/command_cluster.h"
 #include "drivers/local/command_launch.h"
 
 /* A command is a process, or several, which a busy machine starts slowly. */

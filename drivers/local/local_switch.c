@@ -1,6 +1,7 @@
 #include "drivers/local/local_switch.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +15,62 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "drivers/local/local_socket.h"
+
+/*
+ * Sockets and the processes that hold them, as /proc shows them (proc(5)): which server listens on a port, and which one
+ * opened a connection.
+ *
+ * A look reads the kernel's table of TCP sockets and the descriptors of the given processes. Threads: any.
+ */
+
+enum { PROCESSES_MOST = 1024, LINE_BYTES = 512, INODES_MOST = 16, STATE_LISTEN = 0x0A };
+
+/* One row of the kernel's table. */
+struct row {
+    unsigned long local, remote; /* ports */
+    unsigned long state, inode;
+};
+
+/* The port of "0100007F:1F90"; 0 when it is no address. */
+static unsigned long port_of(const char *address)
+{
+    const char *colon = strchr(address, ':');
+    return colon == NULL ? 0 : strtoul(colon + 1, NULL, 16);
+}
+
+static bool read_row(char *line, struct row *row)
+{
+    enum { LOCAL = 1, REMOTE = 2, STATE = 3, INODE = 9, FIELDS = 10 };
+    const char *fields[FIELDS] = {NULL};
+    char *rest = NULL;
+    size_t count = 0;
+    for (char *field = strtok_r(line, " ", &rest); count < FIELDS && field != NULL; field = strtok_r(NULL, " ", &rest))
+        fields[count++] = field;
+    if (count < FIELDS)
+        return false;
+    *row = (struct row){.local = port_of(fields[LOCAL]),
+                        .remote = port_of(fields[REMOTE]),
+                        .state = strtoul(fields[STATE], NULL, 16),
+                        .inode = strtoul(fields[INODE], NULL, 10)};
+    return true;
+}
+
+/* The inode of the socket of port `local` that is connected to port `remote`, both on 127.0.0.1; 0: there is none. */
+static unsigned long local_socket_connected(uint16_t local, uint16_t remote)
+{
+    char line[LINE_BYTES];
+    unsigned long inode = 0;
+    FILE *table = fopen("/proc/net/tcp", "re");
+    if (table == NULL)
+        return 0;
+    while (inode == 0 && fgets(line, sizeof line, table) != NULL) {
+        struct row row;
+        if (read_row(line, &row) && row.local == local && row.remote == remote)
+            inode = row.inode;
+    }
+    (void)fclose(table);
+    return inode;
+}
 
 enum { PAIRS_MOST = 256, BUFFER_BYTES = 16384, BACKLOG = 64 };
 
@@ -31,14 +87,91 @@ struct pair {
     struct flow flows[2];
 };
 
+static short wanted(const struct pair *pair, int end)
+{
+    const struct flow *out = &pair->flows[end];    /* reads from this end */
+    const struct flow *in = &pair->flows[1 - end]; /* writes to it */
+    return (short)((out->start == out->end && !out->ended ? POLLIN : 0) | (in->start < in->end ? POLLOUT : 0));
+}
+
+static bool process_holds(pid_t pid, unsigned long inode)
+{
+    char path[64];
+    char wanted[64];
+    bool holds = false;
+    (void)snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    (void)snprintf(wanted, sizeof wanted, "socket:[%lu]", inode);
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder != NULL && !holds && (entry = readdir(folder)) != NULL) {
+        char target[64];
+        const ssize_t length = readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1);
+        if (length > 0) {
+            target[length] = '\0';
+            holds = strcmp(target, wanted) == 0;
+        }
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
+    return holds;
+}
+
+/* Whether a process of the child holds the socket of this inode. */
+static bool local_socket_is_of(unsigned long inode, const struct rig_child *child)
+{
+    pid_t pids[PROCESSES_MOST];
+    /* The main process is first, and the most likely one. */
+    const pid_t main_pid = rig_child_pid(child);
+    if (inode == 0)
+        return false;
+    if (main_pid > 0 && process_holds(main_pid, inode))
+        return true;
+    const uint32_t count = rig_child_processes(child, pids, PROCESSES_MOST);
+    for (uint32_t i = 0; i < count && i < PROCESSES_MOST; i++) {
+        if (pids[i] != main_pid && process_holds(pids[i], inode))
+            return true;
+    }
+    return false;
+}
+
+/* Adds the inodes of sockets that listen on the port; several can, with SO_REUSEPORT. */
+static uint32_t find_listeners(const char *path, uint16_t port, unsigned long *inodes, uint32_t count)
+{
+    char line[LINE_BYTES];
+    FILE *table = fopen(path, "re");
+    if (table == NULL)
+        return count;
+    while (count < INODES_MOST && fgets(line, sizeof line, table) != NULL) {
+        struct row row;
+        if (read_row(line, &row) && row.local == port && row.state == STATE_LISTEN)
+            inodes[count++] = row.inode;
+    }
+    (void)fclose(table);
+    return count;
+}
+
+bool rig_local_socket_listens(const struct rig_child *child, uint16_t port)
+{
+    unsigned long inodes[INODES_MOST];
+    uint32_t count = find_listeners("/proc/net/tcp", port, inodes, 0);
+    count = find_listeners("/proc/net/tcp6", port, inodes, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (local_socket_is_of(inodes[i], child))
+            return true;
+    }
+    return false;
+}
+
+enum { LOCAL_SWITCH_MOST = RIG_NODES_MOST };
+
 struct rig_local_switch {
     pthread_t thread;
     bool running;
     int wake;
     uint32_t count;
-    int listeners[RIG_LOCAL_SWITCH_MOST];
-    uint16_t ports[RIG_LOCAL_SWITCH_MOST];
-    _Atomic uint16_t routes[RIG_LOCAL_SWITCH_MOST + 1][RIG_LOCAL_SWITCH_MOST];
+    int listeners[LOCAL_SWITCH_MOST];
+    uint16_t ports[LOCAL_SWITCH_MOST];
+    _Atomic uint16_t routes[LOCAL_SWITCH_MOST + 1][LOCAL_SWITCH_MOST];
     rig_local_child_function *child_of;
     void *context;
     struct pair *pairs[PAIRS_MOST];
@@ -50,9 +183,9 @@ struct rig_local_switch {
 /* The member that owns the connection; `count` when no member does: it may be a client. */
 static uint32_t find_opener(const struct rig_local_switch *made, const struct sockaddr_in *peer, uint32_t to)
 {
-    const unsigned long inode = rig_local_socket_connected(ntohs(peer->sin_port), made->ports[to]);
+    const unsigned long inode = local_socket_connected(ntohs(peer->sin_port), made->ports[to]);
     for (uint32_t member = 0; inode != 0 && member < made->count; member++) {
-        if (rig_local_socket_is_of(inode, made->child_of(made->context, member)))
+        if (local_socket_is_of(inode, made->child_of(made->context, member)))
             return member;
     }
     return made->count;
@@ -132,13 +265,6 @@ static bool move(struct flow *flow)
     return true;
 }
 
-static short wanted(const struct pair *pair, int end)
-{
-    const struct flow *out = &pair->flows[end];    /* reads from this end */
-    const struct flow *in = &pair->flows[1 - end]; /* writes to it */
-    return (short)((out->start == out->end && !out->ended ? POLLIN : 0) | (in->start < in->end ? POLLOUT : 0));
-}
-
 static void serve_pairs(struct rig_local_switch *made, const struct pollfd *polled, size_t count)
 {
     for (size_t at = count; at-- > 0;) {
@@ -161,12 +287,12 @@ static void serve_pairs(struct rig_local_switch *made, const struct pollfd *poll
 static void *serve(void *argument)
 {
     struct rig_local_switch *made = argument;
-    static const size_t fixed = 1 + RIG_LOCAL_SWITCH_MOST;
-    struct pollfd polled[1 + RIG_LOCAL_SWITCH_MOST + 2 * PAIRS_MOST];
+    static const size_t fixed = 1 + LOCAL_SWITCH_MOST;
+    struct pollfd polled[1 + LOCAL_SWITCH_MOST + 2 * PAIRS_MOST];
     for (;;) {
         const size_t pairs = made->pair_count;
         polled[0] = (struct pollfd){.fd = made->wake, .events = POLLIN};
-        for (uint32_t i = 0; i < RIG_LOCAL_SWITCH_MOST; i++)
+        for (uint32_t i = 0; i < LOCAL_SWITCH_MOST; i++)
             polled[1 + i] = (struct pollfd){.fd = i < made->count ? made->listeners[i] : -1, .events = POLLIN};
         for (size_t i = 0; i < 2 * pairs; i++) {
             const struct pair *pair = made->pairs[i / 2];
@@ -204,14 +330,14 @@ static enum rig_rc listen_for(struct rig_local_switch *made, uint32_t member, st
 enum rig_rc rig_local_switch_new(uint32_t count, rig_local_child_function *child_of, void *context,
                                  struct rig_local_switch **made, uint16_t *announced, struct rig_err *err)
 {
-    RIG_REQUIRE(count <= RIG_LOCAL_SWITCH_MOST);
+    RIG_REQUIRE(count <= LOCAL_SWITCH_MOST);
     struct rig_local_switch *new = calloc(1, sizeof *new);
     if (new == NULL)
         return rig_no_memory(err, "the members' switch");
     new->count = count;
     new->child_of = child_of;
     new->context = context;
-    for (uint32_t i = 0; i < RIG_LOCAL_SWITCH_MOST; i++)
+    for (uint32_t i = 0; i < LOCAL_SWITCH_MOST; i++)
         new->listeners[i] = -1;
     new->wake = eventfd(0, EFD_CLOEXEC);
     enum rig_rc rc = new->wake < 0 ? rig_fail(err, RIG_E_CLUSTER, "no descriptor: %s", strerror(errno)) : RIG_OK;

@@ -3,7 +3,7 @@
  * through the proxy's route from that node.
  *
  * A node announces one address to all others, but a route of the proxy is for one pair. So each node's announced port is
- * a port of the switch. The kernel has the opener of a connection to it (local_socket.h). A connection that no node
+ * a port of the switch. The kernel has the opener of a connection to it (local_switch.h). A connection that no node
  * opened takes the clients' route to that node, or is closed where there is none.
  *
  * One thread; connections are few (nodes keep them) and their bytes pass through a buffer in each direction. Threads:
@@ -12,12 +12,16 @@
 #ifndef RIG_DRIVERS_LOCAL_LOCAL_SWITCH_H
 #define RIG_DRIVERS_LOCAL_LOCAL_SWITCH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/child.h"
 #include "drivers/driver.h"
 
-enum { RIG_LOCAL_SWITCH_MOST = RIG_NODES_MOST };
-
 struct rig_local_switch;
+
+/* Whether a process of the child listens on this TCP port, of any address. */
+bool rig_local_socket_listens(const struct rig_child *child, uint16_t port);
 
 /* Returns the server of a node. Called on the switch's thread. */
 typedef const struct rig_child *rig_local_child_function(void *context, uint32_t node);

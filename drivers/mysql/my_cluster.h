@@ -2,7 +2,7 @@
  * The local cluster: MariaDB servers that rig creates, starts, monitors, stops, restores and removes: one server, a
  * primary with replicas (my_replication.h), or a Galera cluster (my_galera.h); mariadb-1 to mariadb-N.
  *
- * All begin as copies of one data folder that has never run. Their common parts are in my_site.h, one server in
+ * All begin as copies of one data folder that has never run. Their common parts are in my_node.h, one server in
  * my_node.h. The servers' logs go to mariadb-N.log in the run's folder.
  *
  * Threads: start and stop on the main thread, changes of nodes on the nemesis's, one call at a time; status, endpoints

@@ -5,14 +5,131 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/bug.h"
-#include "drivers/mysql/my_tls.h"
 #include "drivers/sql/sql_wait.h"
+
+/*
+ * TLS of connections on libmariadb, which by itself goes on in clear text when a server offers no TLS and its certificate is
+ * not to be verified.
+ *
+ * rig reads the server's greeting as libmariadb receives it, and shuts the connection before the answer, which has the
+ * user's name and a proof of the password, if the greeting offers no TLS. After a server has offered TLS libmariadb sends
+ * nothing else before it is established.
+ *
+ * Threads: any; a connection is opened by one thread.
+ */
+
+enum { MY_GREETING_MOST = 512 };
+
+/* The bytes that libmariadb has received while a connection is opened. */
+struct my_greeting {
+    MYSQL *my;
+    unsigned char bytes[MY_GREETING_MOST];
+    size_t count;
+    bool offers_tls;
+    bool refused; /* the connection was shut */
+};
+
+static bool watches;
+
+static _Thread_local struct my_greeting *opening;
+
+enum {
+    RECEIVED = 0, /* a mode of the callback */
+    PROTOCOL_AT = 4,
+    VERSION_AT = 5,
+    PROTOCOL = 10,
+    ERROR = 0xff,
+    AFTER_VERSION = 4 + 8 + 1, /* the thread, half of the salt, a filler */
+};
+
+/* libmariadb exports it, and declares it in a header that needs others. */
+int STDCALL ma_pvio_register_callback(my_bool register_callback,
+                                      void (*callback)(int mode, MYSQL *my, const unsigned char *bytes, size_t count));
+
+/* Whether the greeting is known well enough to see its capabilities; a message of an error has none. */
+static bool read_greeting(struct my_greeting *greeting, bool *offers_tls)
+{
+    const unsigned char *bytes = greeting->bytes;
+    *offers_tls = false;
+    if (greeting->count <= PROTOCOL_AT)
+        return false;
+    if (bytes[PROTOCOL_AT] != PROTOCOL)
+        return true;
+    const unsigned char *end = memchr(bytes + VERSION_AT, '\0', greeting->count - VERSION_AT);
+    const size_t at = end == NULL ? MY_GREETING_MOST : (size_t)(end - bytes) + 1 + AFTER_VERSION;
+    if (at + 2 > greeting->count)
+        return greeting->count == MY_GREETING_MOST;
+    *offers_tls = ((unsigned)(bytes[at] | bytes[at + 1] << 8) & CLIENT_SSL) != 0;
+    return true;
+}
+
+static void on_bytes(int mode, MYSQL *my, const unsigned char *bytes, size_t count)
+{
+    struct my_greeting *greeting = opening;
+    if (greeting == NULL || greeting->my != my || mode != RECEIVED || greeting->offers_tls || greeting->refused ||
+        count == 0 || count > SIZE_MAX / 2) /* the latter: an error */
+        return;
+    const size_t left = MY_GREETING_MOST - greeting->count;
+    const size_t taken = count < left ? count : left;
+    memcpy(greeting->bytes + greeting->count, bytes, taken);
+    greeting->count += taken;
+    if (!read_greeting(greeting, &greeting->offers_tls) || greeting->offers_tls)
+        return;
+    if (greeting->bytes[PROTOCOL_AT] == ERROR)
+        return; /* libmariadb reports it, and ends */
+    greeting->refused = true;
+    (void)shutdown((int)mysql_get_socket(my), SHUT_RDWR);
+}
+
+static void register_callback(void)
+{
+    watches = ma_pvio_register_callback(1, on_bytes) == 0;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+enum rig_rc rig_my_tls_watch(struct rig_err *err)
+{
+    (void)pthread_once(&once, register_callback);
+    return watches ? RIG_OK : rig_fail(err, RIG_E_DRIVER, "libmariadb does not show what a server offers");
+}
+
+/* Sets the options of a new handle; false when libmariadb does not take them. */
+static bool my_tls_set(MYSQL *my, const struct rig_tls_options *tls)
+{
+    const my_bool on = 1, verify = rig_tls_verifies(tls) ? 1 : 0;
+    /* Without a file libmariadb checks no host name. */
+    const char *trusted = verify ? rig_tls_trusted(tls) : NULL;
+    return mysql_options(my, MYSQL_OPT_SSL_ENFORCE, &on) == 0 &&
+           mysql_options(my, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify) == 0 &&
+           (!verify || trusted == NULL || mysql_options(my, MYSQL_OPT_SSL_CA, trusted) == 0) &&
+           (tls->cert == NULL || mysql_options(my, MYSQL_OPT_SSL_CERT, tls->cert) == 0) &&
+           (tls->key == NULL || mysql_options(my, MYSQL_OPT_SSL_KEY, tls->key) == 0);
+}
+
+/* From now on this thread opens the greeting's connection, or none (NULL). The greeting is borrowed until then. */
+static void my_tls_opening(struct my_greeting *greeting)
+{
+    opening = greeting;
+}
+
+/* Why the connection that was opened may not be used; NULL: it is encrypted. A static text. */
+static const char *my_tls_problem(const struct my_greeting *greeting)
+{
+    if (greeting->refused)
+        return "database.tls asks for TLS, and the server does not offer it";
+    const char *cipher = mysql_get_ssl_cipher(greeting->my);
+    if (!greeting->offers_tls || cipher == NULL || cipher[0] == '\0')
+        return "database.tls asks for TLS, and the session is not encrypted";
+    return NULL;
+}
 
 enum { ANSWER_LEAST = 64 * 1024, QUERY_VALUES = 32, FIRST_CLIENT_ERROR = 2000, LAST_CLIENT_ERROR = 2999 };
 
@@ -66,7 +183,7 @@ static bool make_handle(struct rig_my_connection *connection, const struct rig_m
     if (most > 0 && most < ANSWER_LEAST)
         most = ANSWER_LEAST;
     return (most == 0 || mysql_options(my, MYSQL_OPT_MAX_ALLOWED_PACKET, &most) == 0) &&
-           (target->tls == NULL || rig_my_tls_set(my, target->tls));
+           (target->tls == NULL || my_tls_set(my, target->tls));
 }
 
 static enum rig_rc connect_failed(const struct rig_my_connection *connection, const struct rig_my_target *target,
@@ -92,20 +209,20 @@ static bool connect_to(struct rig_my_connection *connection, const struct rig_my
     const struct rig_sql_endpoint *endpoint = target->endpoint;
     const bool socket = endpoint->host[0] == '/';
     const unsigned port = (unsigned)strtoul(endpoint->port, NULL, 10);
-    struct rig_my_greeting greeting = {.count = 0};
+    struct my_greeting greeting = {.count = 0};
     MYSQL *done = NULL;
     if (!make_handle(connection, target, socket))
         return false;
     greeting.my = connection->my;
-    rig_my_tls_opening(target->tls != NULL ? &greeting : NULL);
+    my_tls_opening(target->tls != NULL ? &greeting : NULL);
     int wanted = mysql_real_connect_start(&done, connection->my, socket ? NULL : address, target->user,
                                           target->password, NULL, socket ? 0 : port, socket ? endpoint->host : NULL,
                                           CLIENT_MULTI_STATEMENTS | (target->found_rows ? CLIENT_FOUND_ROWS : 0));
     while (wanted != 0)
         wanted = mysql_real_connect_cont(&done, connection->my, await(connection, wanted));
-    rig_my_tls_opening(NULL);
+    my_tls_opening(NULL);
     if (target->tls != NULL && connection->reason == NULL && (done != NULL || greeting.refused))
-        connection->reason = rig_my_tls_problem(&greeting);
+        connection->reason = my_tls_problem(&greeting);
     if (done == NULL || connection->reason != NULL)
         return false;
     if (!socket)

@@ -14,7 +14,12 @@
 #include <mysql.h>
 
 #include "base/buf.h"
+#include "base/err.h"
+#include "base/tls_options.h"
 #include "drivers/sql/sql_client.h"
+
+/* Before the first connection with TLS, while no other thread uses libmariadb. RIG_E_DRIVER. */
+enum rig_rc rig_my_tls_watch(struct rig_err *err);
 
 enum { RIG_MY_ANSWER_BYTES = 256 };
 

@@ -8,7 +8,6 @@
 #include "base/bug.h"
 #include "base/folder.h"
 #include "base/plural.h"
-#include "drivers/postgres/pg_configuration.h"
 #include "drivers/postgres/pg_fault.h"
 #include "drivers/postgres/pg_replication.h"
 #include "drivers/postgres/pg_template.h"

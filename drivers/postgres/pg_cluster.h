@@ -18,7 +18,7 @@
 #include "drivers/postgres/pg_site.h"
 #include "drivers/sql/sql_client.h"
 
-/* A certificate follows changes of roles (pg_timelines.h); called by the thread that makes them. `promoted` NULL: none. */
+/* A certificate follows changes of roles (pg_certificate.h); called by the thread that makes them. `promoted` NULL: none. */
 struct rig_pg_role_hooks {
     void *context;
     /* The node could take writes, and no client is let to it yet. */

@@ -21,9 +21,6 @@ enum { RIG_PG_FAULT_TABLES_MOST = 16 };
 /* Ended by NULL. The `run` of their site is a struct rig_pg_run. */
 extern const struct rig_fault *const rig_pg_faults[];
 
-extern const struct rig_fault rig_pg_fault_terminate;
-extern const struct rig_fault rig_pg_fault_kill_session;
-extern const struct rig_fault rig_pg_fault_pause_session;
 extern const struct rig_fault rig_pg_fault_vacuum_full;
 extern const struct rig_fault rig_pg_fault_reindex;
 extern const struct rig_fault rig_pg_fault_alter;
@@ -57,10 +54,4 @@ struct rig_pg_fault_tables {
 enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fault_session *session,
                                 struct rig_pg_fault_tables *tables, struct rig_err *err);
 
-/*
- * Chooses a client's server process, one in the middle of a transaction if there is any. Waits a while for one;
- * RIG_E_CLUSTER when there is none, RIG_E_INTERRUPTED when the run ends.
- */
-enum rig_rc rig_pg_fault_choose(const struct rig_fault_site *site, const struct rig_pg_node *node,
-                                struct rig_process *victim, struct rig_err *err);
 #endif

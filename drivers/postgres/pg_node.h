@@ -1,5 +1,5 @@
 /*
- * One server of a local cluster: the PostgreSQL parts beyond drivers/local/local_node.h, and the driver's own requests
+ * One server of a local cluster: the PostgreSQL parts beyond drivers/local/local_site.h, and the driver's own requests
  * to it.
  *
  * Its data folder decides whether it is a standby (the file standby.signal, which PostgreSQL removes when it is
@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 
-#include "drivers/local/local_node.h"
+#include "drivers/local/local_site.h"
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_site.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
-#include "drivers/postgres/pg_join.h"
+#include "drivers/postgres/pg_tables.h"
 #include "drivers/postgres/pg_view.h"
 #include "drivers/sql/sql_ops.h"
 

@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "drivers/postgres/pg_join.h"
-#include "drivers/postgres/pg_turn.h"
 #include "drivers/postgres/pg_tables.h"
 #include "drivers/postgres/pg_text.h"
+#include "drivers/postgres/pg_turn.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "drivers/postgres/pg_answer.h"
 #include "drivers/postgres/pg_turn.h"
 #include "drivers/sql/sql_ops.h"
 

@@ -5,11 +5,75 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bug.h"
 #include "base/plural.h"
-#include "drivers/postgres/pg_join.h"
+#include "drivers/postgres/pg_options.h"
 #include "drivers/postgres/pg_session.h"
 #include "drivers/sql/row_sql.h"
 #include "drivers/sql/sql_run.h"
+
+/*
+ * A second table beside each table of the workload predicate, for reads that join two tables (the option row-join).
+ *
+ * The second table has each row's key, id, version and class. A trigger keeps it in step, as part of each statement that
+ * writes. Reads are of a view that joins both tables and takes the class from the second one; a row whose versions differ
+ * has the version 0 there, which no statement writes. Updates and deletes, and the stream of commits, are of the first
+ * table.
+ *
+ * Pure functions that add text; names are as SQL writes them.
+ */
+
+/* Behind a table's name: the second table, and the view. */
+#define SECOND "_class"
+
+#define VIEW RIG_PG_JOIN_VIEW
+#define KEEP "_keep" /* behind a table's name: the function of its trigger */
+
+/* Each behind the creation, or before and behind the removal, of the tables; with a semicolon. */
+static void pg_join_create(const char *table, const char *columns, const char *index, struct rig_buf *sql)
+{
+    rig_buf_printf(sql, "CREATE TABLE %s" SECOND " (%s); ", table, columns);
+    if (index != NULL)
+        rig_buf_printf(sql, "CREATE INDEX ON %s" SECOND " %s; ", table, index);
+    rig_buf_printf(sql,
+                   "CREATE FUNCTION %s" KEEP "() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN "
+                   "IF TG_OP = 'INSERT' THEN"
+                   " INSERT INTO %s" SECOND " (k, id, v, c) VALUES (NEW.k, NEW.id, NEW.v, NEW.c);"
+                   " ELSIF TG_OP = 'UPDATE' THEN"
+                   " UPDATE %s" SECOND " SET v = NEW.v, c = NEW.c WHERE k = NEW.k AND id = NEW.id;"
+                   " ELSE DELETE FROM %s" SECOND " WHERE k = OLD.k AND id = OLD.id; "
+                   "END IF; RETURN NULL; END$$; ",
+                   table, table, table, table);
+    rig_buf_printf(
+        sql, "CREATE TRIGGER keep AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE PROCEDURE %s" KEEP "(); ",
+        table, table);
+    rig_buf_printf(sql,
+                   "CREATE VIEW %s" VIEW " AS SELECT r.k, r.id, CASE WHEN r.v = s.v THEN r.v ELSE 0 END AS v, s.c,"
+                   " r.xmin FROM %s AS r JOIN %s" SECOND " AS s ON s.k = r.k AND s.id = r.id; ",
+                   table, table, table);
+}
+
+static void pg_join_drop_view(const char *table, struct rig_buf *sql)
+{
+    rig_buf_printf(sql, "DROP VIEW %s" VIEW "; ", table);
+}
+
+static void pg_join_drop_trigger(const char *table, struct rig_buf *sql)
+{
+    rig_buf_printf(sql, "DROP FUNCTION %s" KEEP "(); ", table);
+}
+
+const char *rig_pg_join_settings(int join)
+{
+    static const char *const settings[] = {
+        [RIG_PG_JOIN_NONE] = "",
+        [RIG_PG_JOIN_ANY] = "",
+        [RIG_PG_JOIN_NESTED] = "SET enable_hashjoin = off; SET enable_mergejoin = off;",
+        [RIG_PG_JOIN_HASH] = "SET enable_nestloop = off; SET enable_mergejoin = off;",
+        [RIG_PG_JOIN_MERGE] = "SET enable_nestloop = off; SET enable_hashjoin = off;"};
+    RIG_INVARIANT(join >= 0 && (size_t)join < sizeof settings / sizeof settings[0]);
+    return settings[join];
+}
 
 enum { NAME_MOST = 80 }; /* of a name of a commit in two phases */
 
@@ -75,7 +139,7 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
         if (rig_pg_schema_index(schema) != NULL)
             rig_buf_printf(sql, "CREATE INDEX ON %s %s; ", name, rig_pg_schema_index(schema));
         if (is_joined(schema))
-            rig_pg_join_create(name, rig_pg_schema_columns(schema), rig_pg_schema_index(schema), sql);
+            pg_join_create(name, rig_pg_schema_columns(schema), rig_pg_schema_index(schema), sql);
         if (env->prefilled_keys > 0)
             rig_buf_printf(sql, "ALTER TABLE %s ALTER v DROP NOT NULL; ", name);
         rig_sql_add_key_rows(&key_tables, table, name, sql);
@@ -83,7 +147,7 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
             continue;
         add_mark(sql, "TABLE", name, "", env->run_name);
         if (is_joined(schema))
-            add_mark(sql, "TABLE", name, RIG_PG_JOIN_SECOND, env->run_name);
+            add_mark(sql, "TABLE", name, SECOND, env->run_name);
     }
 }
 
@@ -160,11 +224,11 @@ static void write_removal(const struct rig_pg_schema *schema, struct rig_buf *sq
         char name[RIG_PG_TABLE_BYTES];
         rig_pg_schema_table(schema, table, name);
         if (is_joined(schema))
-            rig_pg_join_drop_view(name, sql);
+            pg_join_drop_view(name, sql);
         rig_buf_printf(sql, "DROP TABLE %s; ", name);
         if (is_joined(schema)) {
-            rig_buf_printf(sql, "DROP TABLE %s" RIG_PG_JOIN_SECOND "; ", name);
-            rig_pg_join_drop_trigger(name, sql);
+            rig_buf_printf(sql, "DROP TABLE %s" SECOND "; ", name);
+            pg_join_drop_trigger(name, sql);
         }
     }
     if (schema->place.own)

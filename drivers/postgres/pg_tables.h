@@ -16,8 +16,16 @@
 #ifndef RIG_DRIVERS_POSTGRES_PG_TABLES_H
 #define RIG_DRIVERS_POSTGRES_PG_TABLES_H
 
+#include <stddef.h>
+
+#include "base/buf.h"
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/sql/sql_client.h"
+
+#define RIG_PG_JOIN_VIEW "_joined"
+
+/* SET statements that leave the planner one way to join; `join` is an enum rig_pg_row_join. */
+const char *rig_pg_join_settings(int join);
 
 /* Errors of `create` have the remedy, such as a missing GRANT; all tables are made, or none. */
 extern const struct rig_sql_tables rig_pg_tables;

@@ -7,8 +7,8 @@
 #include "base/heap.h"
 #include "base/rng.h"
 #include "drivers/sim/engine.h"
+#include "drivers/sim/sim_choice.h"
 #include "drivers/sim/sim_predicates.h"
-#include "drivers/sim/sim_ready.h"
 #include "drivers/sim/sim_store.h"
 
 /* A transaction's writes to one key: its nodes from `base`, exclusive, to `tip`. */
@@ -185,7 +185,7 @@ void rig_sim_wake_waiters(struct rig_sim_engine *engine, uint32_t key);
 /* Chooses the session with the next step; advances the time when no session can go on. */
 uint32_t rig_sim_choose(struct rig_sim_engine *engine);
 
-/* Locks (sim_locks.c): two modes on a key, held until the end of the transaction. */
+/* Locks (sim_choice.c): two modes on a key, held until the end of the transaction. */
 bool rig_sim_lock_is_free(const struct rig_sim_engine *engine, uint32_t session, uint32_t key, bool write);
 /* Takes the lock, or returns BLOCKED (wanted_key is set), DEADLOCK when the wait could not end, or NO_MEMORY. */
 enum rig_sim_progress rig_sim_lock(struct rig_sim_engine *engine, uint32_t session, uint32_t key, bool write);

@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 
 #include "base/rng.h"
-#include "drivers/local/local_node.h"
+#include "drivers/local/local_site.h"
 #include "drivers/rows.h"
 #include "drivers/sql/row_sql.h"
 #include "drivers/sql/sql_options.h"

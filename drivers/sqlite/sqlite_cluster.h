@@ -7,8 +7,8 @@
 #define RIG_DRIVERS_SQLITE_SQLITE_CLUSTER_H
 
 #include "drivers/sql/sql_client.h"
+#include "drivers/sqlite/sqlite_driver.h"
 #include "drivers/sqlite/sqlite_link.h"
-#include "drivers/sqlite/sqlite_options.h"
 
 struct rig_sqlite_cluster {
     struct rig_sql_cluster sql;

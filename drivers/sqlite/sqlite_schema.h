@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "drivers/sql/row_sql.h"
-#include "drivers/sqlite/sqlite_options.h"
+#include "drivers/sqlite/sqlite_driver.h"
 #include "drivers/sqlite/sqlite_wire.h"
 
 struct rig_sqlite_schema {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "drivers/etcd/etcd_live_watch.h"
+#include "drivers/etcd/etcd_certificate.h"
 #include "drivers/etcd/etcd_watch.h"
 #include "tests/unit/certificate_words.h"
 

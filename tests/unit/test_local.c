@@ -23,7 +23,7 @@
 #include "base/folder.h"
 #include "base/process.h"
 #include "drivers/local/local_machine.h"
-#include "drivers/local/local_node.h"
+#include "drivers/local/local_site.h"
 
 static const int64_t patience_ns = 100 * RIG_NS_PER_S;
 

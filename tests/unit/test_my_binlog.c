@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "base/rng.h"
-#include "drivers/mysql/my_binlog.h"
-#include "drivers/mysql/my_view.h"
+#include "drivers/mysql/my_certificate.h"
+#include "drivers/mysql/my_driver.h"
 #include "tests/unit/certificate_words.h"
 
 static bool take_commit(void *context, uint64_t place, uint64_t id, uint32_t timeline)

@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_first.h"
 
-#include "drivers/postgres/pg_answer.h"
+#include "drivers/postgres/pg_turn.h"
 
 static void answers_fit_their_statements(void **state)
 {

@@ -1,7 +1,7 @@
 #include "tests/unit/cmocka_first.h"
 
 #include "base/rng.h"
-#include "drivers/sim/sim_ready.h"
+#include "drivers/sim/sim_choice.h"
 
 /* Against a plain array of flags. */
 static void ranks_are_those_of_the_sessions(void **state)

@@ -5,8 +5,8 @@
  *
  * Time: O(1) in and out; the k-th: O(sessions / 1024), plus at most 16 words. Space: 1.1 bits a session. Threads: one.
  */
-#ifndef RIG_DRIVERS_SIM_SIM_READY_H
-#define RIG_DRIVERS_SIM_SIM_READY_H
+#ifndef RIG_DRIVERS_SIM_SIM_CHOICE_H
+#define RIG_DRIVERS_SIM_SIM_CHOICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
