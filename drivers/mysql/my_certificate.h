@@ -13,7 +13,7 @@
 
 #include "drivers/driver.h"
 #include "drivers/mysql/my_connection.h"
-#include "drivers/mysql/my_driver.h"
+#include "drivers/mysql/my_view.h"
 #include "drivers/mysql/my_schema.h"
 
 /*

@@ -1,14 +1,10 @@
 /*
- * TODO top
+ * The driver's options: a plan's keys below `database:` for SQLite, and their contradictions.
  */
 #ifndef RIG_DRIVERS_SQLITE_SQLITE_DRIVER_H
 #define RIG_DRIVERS_SQLITE_SQLITE_DRIVER_H
 
 #include "drivers/sql/sql_options.h"
-
-/*
- * The driver's options: a plan's keys below `database:` for SQLite, and their contradictions.
- */
 
 struct rig_sqlite_options {
     struct rig_sql_options sql; /* .nodes is 1 */

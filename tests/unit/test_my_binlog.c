@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "drivers/mysql/my_certificate.h"
-#include "drivers/mysql/my_driver.h"
+#include "drivers/mysql/my_view.h"
 #include "tests/unit/certificate_words.h"
 
 static bool take_commit(void *context, uint64_t place, uint64_t id, uint32_t timeline)
