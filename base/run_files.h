@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* The run itself. */
-#define RIG_RUN_MARK             ".rig-run" /* jobs/store/run_mark.h */
+#define RIG_RUN_MARK             ".rig-run" /* jobs/store/store_folder.h */
 #define RIG_RUN_KEEP             "KEEP"     /* made by the user: the run is protected */
 #define RIG_RUN_PLAN             "plan.yaml"
 #define RIG_RUN_RECORD           "history.rig"

@@ -14,14 +14,14 @@
 #include "base/plural.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "report/words.h"
 #include "jobs/store/compare.h"
 #include "jobs/store/index_page.h"
 #include "jobs/store/retention.h"
 #include "jobs/store/run_list.h"
-#include "jobs/store/run_mark.h"
 #include "jobs/store/run_remove.h"
 #include "jobs/store/run_table.h"
+#include "jobs/store/store_folder.h"
+#include "report/words.h"
 
 enum { PATH_BYTES = PATH_MAX + 16 };
 

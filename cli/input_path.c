@@ -106,7 +106,13 @@ static enum rig_rc join_record(const char *folder, char path[RIG_CLI_PATH_BYTES]
     return rank < 0 ? rc : join_rank(folder, rank, path, err);
 }
 
-enum rig_rc rig_cli_find_history(const char *given, char path[RIG_CLI_PATH_BYTES], struct rig_err *err)
+/*
+ * Gives the file that `given` names: itself, "-" too, or the record of the run in the folder, or the folder of logs.
+ *
+ * RIG_E_INPUT (64: the command line is wrong) where there is nothing of that name, no right to read it, or no run in the
+ * folder.
+ */
+static enum rig_rc cli_find_history(const char *given, char path[RIG_CLI_PATH_BYTES], struct rig_err *err)
 {
     char folder[RIG_CLI_PATH_BYTES];
     if (strcmp(given, "-") == 0)
@@ -160,7 +166,7 @@ enum rig_rc rig_cli_find_histories(const char *const *given, size_t count, struc
     *paths = (struct rig_cli_paths){0};
     for (size_t i = 0; i < count && rc == RIG_OK; i++) {
         char path[RIG_CLI_PATH_BYTES];
-        rc = rig_cli_find_history(given[i], path, err);
+        rc = cli_find_history(given[i], path, err);
         if (rc == RIG_OK)
             rc = add_path(path, paths, err);
         if (rc == RIG_OK)

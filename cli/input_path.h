@@ -12,12 +12,6 @@
 
 enum { RIG_CLI_PATH_BYTES = 4096, RIG_CLI_PATHS_MOST = 256 };
 
-/*
- * Gives the file that `given` names: itself, "-" too, or the record of the run in the folder, or the folder of logs.
- * RIG_E_INPUT (64: it is
- * the command line that is wrong) where there is nothing of that name, no right to read it, or no run in the folder.
- */
-enum rig_rc rig_cli_find_history(const char *given, char path[RIG_CLI_PATH_BYTES], struct rig_err *err);
 /* Paths of histories; each is to be freed (rig_cli_paths_done). */
 struct rig_cli_paths {
     char *at[RIG_CLI_PATHS_MOST];

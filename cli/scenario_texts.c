@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/option_parse.h"
 #include "cli/cli.h"
 #include "run/scenario/tracker_paste.h"
 
@@ -66,19 +67,11 @@ static void free_performance(struct rig_sql_scenario_performance *performance)
     free(performance);
 }
 
-/* The stage of a play under way. */
-struct playing {
-    struct rig_cli_texts *texts;
-    struct rig_cli_text_stage stage;
-};
-
 /* Takes the performance: one that is not as expected stays. */
-static void keep(void *context, uint32_t index, bool is_whole, struct rig_sql_scenario_performance *played)
+static void keep(struct rig_cli_texts *texts, uint32_t index, bool is_whole,
+                 struct rig_sql_scenario_performance *played)
 {
-    struct playing *playing = context;
-    struct rig_cli_texts *texts = playing->texts;
     const size_t place = index * texts->column_count + texts->column;
-    memcpy(texts->servers[texts->column], playing->stage.server, sizeof texts->servers[0]);
     struct rig_sql_scenario_cell cell = rig_cli_texts_cell(texts, index, texts->column, NULL);
     const bool stays = cell.performance != NULL && !rig_sql_scenario_is_as_expected(&cell);
     cell.performance = played;
@@ -91,22 +84,64 @@ static void keep(void *context, uint32_t index, bool is_whole, struct rig_sql_sc
     texts->performances[place] = played;
 }
 
+static enum rig_rc play(void *context, uint32_t number, const struct rig_cli_database *on, struct rig_err *err)
+{
+    struct rig_cli_texts *texts = context;
+    const uint32_t index = number / texts->repeat;
+    const struct rig_sql_scenario_options options = {.server = texts->servers[texts->column],
+                                                     .patience_ms = texts->patience_ms,
+                                                     .interrupts = texts->interrupts,
+                                                     .nodes = on->nodes};
+    struct rig_sql_scenario_performance *played = calloc(1, sizeof *played);
+    if (played == NULL)
+        return rig_no_memory(err, "a scenario");
+    const enum rig_rc rc = rig_sql_scenario_play(texts->at[index], on->driver, on->driver_run, &options, played, err);
+    keep(texts, index, rc == RIG_OK, played);
+    return rc;
+}
+
+static void format_option(const struct rig_plan *plan, const char *name, struct rig_buf *out)
+{
+    const struct rig_option *option = rig_option_find(plan->driver->options, name);
+    if (option != NULL)
+        rig_option_format(option, plan->driver_options, out);
+}
+
+/* The level of the plan's sessions, as `outcome` names it: "read committed"; of SQLite its journal and the beginning of
+ * transactions, "wal, deferred". */
+static void write_level(const struct rig_plan *plan, char *level, size_t size)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    format_option(plan, "isolation", &text);
+    if (text.size == 0 && rig_option_find(plan->driver->options, "journal") != NULL) {
+        format_option(plan, "journal", &text);
+        rig_buf_add_text(&text, ", deferred"); /* BEGIN without a word; a text may have one */
+    }
+    for (size_t i = 0; i < text.size; i++)
+        text.data[i] = text.data[i] == '-' ? ' ' : text.data[i];
+    (void)snprintf(level, size, "%s", rig_buf_text(&text));
+    rig_buf_done(&text);
+}
+
 enum rig_rc rig_cli_texts_play(struct rig_cli_texts *texts, size_t column, const struct rig_plan *plan,
                                struct rig_err *err)
 {
-    struct playing playing = {.texts = texts,
-                              .stage = {.interleavings = texts->at,
-                                        .count = texts->count,
-                                        .repeat = texts->repeat,
-                                        .patience_ms = texts->patience_ms,
+    const struct rig_cli_plays plays = {.count = texts->count * texts->repeat,
                                         .interrupts = texts->interrupts,
-                                        .keep = keep}};
+                                        .play = play,
+                                        .context = texts,
+                                        .server = texts->servers[column]};
     if (texts->count == 0)
         return RIG_OK;
-    playing.stage.context = &playing;
+    if (plan->driver->texts == NULL)
+        return rig_fail(err, RIG_E_PLAN,
+                        "the driver %s sends no SQL of a scenario's own; postgres, mysql, sqlite, odbc and sql do",
+                        plan->driver->name);
     texts->column = column;
-    rig_cli_text_stage_level(plan, texts->levels[column], sizeof texts->levels[0]);
-    return rig_cli_text_stage_play(&playing.stage, plan, err);
+    write_level(plan, texts->levels[column], sizeof texts->levels[0]);
+    const enum rig_rc rc = rig_cli_stage_check_reads(plan, err);
+    return rc != RIG_OK ? rc : rig_cli_stage_visit(plan, &plays, err);
 }
 
 void rig_cli_texts_free(struct rig_cli_texts *texts)

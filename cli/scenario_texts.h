@@ -7,7 +7,7 @@
 #define RIG_CLI_SCENARIO_TEXTS_H
 
 #include "cli/arguments.h"
-#include "cli/text_stage.h"
+#include "cli/stage.h"
 #include "run/scenario/sql_scenario_report.h"
 
 enum { RIG_SCENARIO_LEVEL_BYTES = 64 };
@@ -32,7 +32,8 @@ enum rig_rc rig_cli_texts_load(struct rig_cli_texts *texts, const char *file, bo
 uint32_t rig_cli_texts_clients(const struct rig_cli_texts *texts);
 /* Before the first play. RIG_E_LIMIT. */
 enum rig_rc rig_cli_texts_begin(struct rig_cli_texts *texts, size_t column_count, struct rig_err *err);
-/* Plays all of them on the database of one column. */
+/* Plays all of them on the database of one column, each in an empty space. RIG_E_PLAN when the plan's driver sends no texts.
+ * Other errors as those of rig_run() and rig_sql_scenario_play(). */
 enum rig_rc rig_cli_texts_play(struct rig_cli_texts *texts, size_t column, const struct rig_plan *plan,
                                struct rig_err *err);
 void rig_cli_texts_free(struct rig_cli_texts *texts);

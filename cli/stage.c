@@ -11,10 +11,14 @@
 #include "nemesis/fault_setup.h"
 #include "run/scenario/scenario_told.h"
 
+/* How long sessions of texts wait for a lock where the database has a limit in any case. */
+#define LOCK_WAIT_NS INT64_C(4000000000)
+
 /* A stage while the database is there. */
 struct show {
     struct rig_cli_stage *stage;
     struct rig_scenario_schema joined;
+    struct rig_buf begin; /* the statement that begins a transaction played as SQL */
 };
 
 void rig_cli_stage_free_performance(struct rig_performance *performance)
@@ -59,31 +63,29 @@ static bool is_text(const struct rig_cli_stage *stage, const struct rig_driver *
            (scenario->needs_texts || driver->texts->clear != NULL);
 }
 
-static enum rig_rc play_all(void *context, const struct rig_driver *driver, void *driver_run,
-                            const struct rig_shims *shims, struct rig_err *err)
+/* On tables of its own; for the scenarios that are not played as SQL. */
+static enum rig_rc play_on_tables(void *context, uint32_t number, const struct rig_cli_database *on,
+                                  struct rig_err *err)
 {
     const struct show *show = context;
     struct rig_cli_stage *stage = show->stage;
-    struct rig_shims nodes = *shims;
-    enum rig_rc rc = RIG_OK;
+    const uint32_t index = number / stage->repeat;
+    if (is_text(stage, on->driver, stage->scenarios[index]))
+        return RIG_OK;
+    struct rig_shims nodes = *on->shims;
     set_hold(&nodes, RIG_SHIM_HOLD_ATTENDED);
-    if (driver->describe != NULL)
-        driver->describe(driver_run, stage->server, sizeof stage->server);
-    for (uint32_t i = 0; i < stage->scenario_count * stage->repeat && rc == RIG_OK; i++) {
-        if (is_text(stage, driver, stage->scenarios[i / stage->repeat]))
-            continue;
-        const struct rig_play_options options = {
-            .table = i,
-            .first_statement = show->joined.first_statement[i],
-            .patience_ms = stage->patience_ms,
-            .interrupts = stage->interrupts,
-            .hold = {.arm = arm_hold, .is_held = is_held, .release = release_hold, .context = &nodes}};
-        struct rig_performance *played = calloc(1, sizeof *played);
-        if (played == NULL)
-            return rig_no_memory(err, "a scenario");
-        rc = rig_scenario_play(stage->scenarios[i / stage->repeat], driver, driver_run, &options, played, err);
-        stage->keep(stage->context, i / stage->repeat, rc == RIG_OK, played);
-    }
+    const struct rig_play_options options = {
+        .table = number,
+        .first_statement = show->joined.first_statement[number],
+        .patience_ms = stage->patience_ms,
+        .interrupts = stage->interrupts,
+        .hold = {.arm = arm_hold, .is_held = is_held, .release = release_hold, .context = &nodes}};
+    struct rig_performance *played = calloc(1, sizeof *played);
+    if (played == NULL)
+        return rig_no_memory(err, "a scenario");
+    const enum rig_rc rc =
+        rig_scenario_play(stage->scenarios[index], on->driver, on->driver_run, &options, played, err);
+    stage->keep(stage->context, index, rc == RIG_OK, played);
     return rc;
 }
 
@@ -174,6 +176,40 @@ enum rig_rc rig_cli_stage_task(const struct rig_plan *plan, const struct rig_run
     return rc;
 }
 
+/* The plays of a visit, and where its sessions go. */
+struct visit {
+    const struct rig_cli_plays *plays;
+    const char *nodes[RIG_SQL_SCENARIO_CLIENTS_MOST];
+};
+
+static enum rig_rc play_each(void *context, const struct rig_driver *driver, void *driver_run,
+                             const struct rig_shims *shims, struct rig_err *err)
+{
+    struct visit *visit = context;
+    const struct rig_cli_plays *plays = visit->plays;
+    const struct rig_cli_database on = {
+        .driver = driver, .driver_run = driver_run, .shims = shims, .nodes = visit->nodes};
+    enum rig_rc rc = RIG_OK;
+    if (driver->describe != NULL)
+        driver->describe(driver_run, plays->server, RIG_STAGE_SERVER_BYTES);
+    for (uint32_t i = 0; i < plays->count && rc == RIG_OK; i++)
+        rc = plays->play(plays->context, i, &on, err);
+    return rc;
+}
+
+enum rig_rc rig_cli_stage_visit(const struct rig_plan *plan, const struct rig_cli_plays *plays, struct rig_err *err)
+{
+    static const struct rig_row_schema no_tables;
+    struct visit visit = {.plays = plays};
+    const struct rig_text_env texts = {.lock_wait_ns = LOCK_WAIT_NS, .nodes = visit.nodes};
+    const struct rig_run_task task = {.rows = plays->rows == NULL ? &no_tables : plays->rows,
+                                      .texts = plays->rows == NULL ? &texts : NULL,
+                                      .needs = plays->needs,
+                                      .run = play_each,
+                                      .context = &visit};
+    return rig_cli_stage_task(plan, &task, plays->interrupts, err);
+}
+
 /* The statement that begins a transaction as the plan wants it. The driver's sessions have its level. */
 static void write_begin(const struct rig_plan *plan, struct rig_buf *out)
 {
@@ -190,37 +226,24 @@ static void write_begin(const struct rig_plan *plan, struct rig_buf *out)
     }
 }
 
-/* Those that are played as SQL. */
-struct text_show {
-    struct rig_cli_stage *stage;
-    struct rig_buf begin;
-    const char *nodes[RIG_SQL_SCENARIO_CLIENTS_MOST];
-    struct rig_text_env texts;
-};
-
-static enum rig_rc play_texts(void *context, const struct rig_driver *driver, void *driver_run,
-                              const struct rig_shims *shims, struct rig_err *err)
+/* As SQL, in an empty space; for the scenarios that are played so. */
+static enum rig_rc play_as_sql(void *context, uint32_t number, const struct rig_cli_database *on, struct rig_err *err)
 {
-    struct text_show *show = context;
+    const struct show *show = context;
     struct rig_cli_stage *stage = show->stage;
-    enum rig_rc rc = RIG_OK;
-    (void)shims;
-    if (driver->describe != NULL)
-        driver->describe(driver_run, stage->server, sizeof stage->server);
+    const uint32_t index = number / stage->repeat;
+    if (!is_text(stage, on->driver, stage->scenarios[index]))
+        return RIG_OK;
     const struct rig_sql_scenario_options options = {.server = stage->server,
                                                      .patience_ms = stage->patience_ms,
                                                      .interrupts = stage->interrupts,
-                                                     .nodes = show->nodes};
-    for (uint32_t i = 0; i < stage->scenario_count * stage->repeat && rc == RIG_OK; i++) {
-        const struct rig_scenario *scenario = stage->scenarios[i / stage->repeat];
-        if (!is_text(stage, driver, scenario))
-            continue;
-        struct rig_performance *played = calloc(1, sizeof *played);
-        if (played == NULL)
-            return rig_no_memory(err, "a scenario");
-        rc = rig_scenario_play_texts(scenario, driver, driver_run, &options, rig_buf_text(&show->begin), played, err);
-        stage->keep(stage->context, i / stage->repeat, rc == RIG_OK, played);
-    }
+                                                     .nodes = on->nodes};
+    struct rig_performance *played = calloc(1, sizeof *played);
+    if (played == NULL)
+        return rig_no_memory(err, "a scenario");
+    const enum rig_rc rc = rig_scenario_play_texts(stage->scenarios[index], on->driver, on->driver_run, &options,
+                                                   rig_buf_text(&show->begin), played, err);
+    stage->keep(stage->context, index, rc == RIG_OK, played);
     return rc;
 }
 
@@ -244,40 +267,34 @@ static enum rig_rc count_ways(const struct rig_cli_stage *stage, const struct ri
     return RIG_OK;
 }
 
-static enum rig_rc play_as_sql(struct rig_cli_stage *stage, const struct rig_plan *plan, struct rig_err *err)
-{
-    static const struct rig_row_schema no_tables;
-    struct text_show show = {.stage = stage, .texts = {.lock_wait_ns = RIG_STAGE_LOCK_WAIT_NS}};
-    show.texts.nodes = show.nodes;
-    const struct rig_run_task task = {.rows = &no_tables, .texts = &show.texts, .run = play_texts, .context = &show};
-    rig_buf_init(&show.begin, 0);
-    write_begin(plan, &show.begin);
-    const enum rig_rc rc =
-        show.begin.failed ? rig_no_memory(err, "a scenario") : rig_cli_stage_task(plan, &task, stage->interrupts, err);
-    rig_buf_done(&show.begin);
-    return rc;
-}
-
 enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_plan *plan, struct rig_err *err)
 {
     struct show show = {.stage = stage};
-    struct rig_run_task task = {.run = play_all, .context = &show};
+    struct rig_cli_plays plays = {.count = stage->scenario_count * stage->repeat,
+                                  .interrupts = stage->interrupts,
+                                  .context = &show,
+                                  .server = stage->server};
+    uint32_t text_count = 0;
     enum rig_rc rc = rig_cli_stage_check(plan->driver, err);
     rig_arena_init(&show.joined.arena, 0);
+    rig_buf_init(&show.begin, 0);
+    write_begin(plan, &show.begin);
     if (rc == RIG_OK)
         rc = rig_cli_stage_check_reads(plan, err);
-    uint32_t text_count = 0;
     if (rc == RIG_OK)
         rc = count_ways(stage, plan, &text_count, err);
+    plays.play = play_as_sql;
     if (rc == RIG_OK && text_count > 0)
-        rc = play_as_sql(stage, plan, err);
+        rc = show.begin.failed ? rig_no_memory(err, "a scenario") : rig_cli_stage_visit(plan, &plays, err);
     if (rc == RIG_OK)
         rc = join_schemas(&show, err);
     if (rc == RIG_OK)
-        rc = needs_of(stage, plan, &task.needs, err);
-    task.rows = &show.joined.schema;
+        rc = needs_of(stage, plan, &plays.needs, err);
+    plays.play = play_on_tables;
+    plays.rows = &show.joined.schema;
     if (rc == RIG_OK && text_count < stage->scenario_count)
-        rc = rig_cli_stage_task(plan, &task, stage->interrupts, err);
+        rc = rig_cli_stage_visit(plan, &plays, err);
+    rig_buf_done(&show.begin);
     rig_scenario_schema_done(&show.joined);
     return rc;
 }

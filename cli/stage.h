@@ -13,17 +13,14 @@
 #include "run/load/run.h"
 #include "run/scenario/play.h"
 
-/* How long sessions of texts wait for a lock where the database has a limit in any case. */
-#define RIG_STAGE_LOCK_WAIT_NS INT64_C(4000000000)
-
 enum { RIG_STAGE_PLAYS_MOST = 1000, RIG_STAGE_SERVER_BYTES = 128 };
 
 struct rig_cli_stage {
     struct rig_scenario *const *scenarios;
     uint32_t scenario_count, repeat; /* plays of each, at most RIG_STAGE_PLAYS_MOST */
     uint32_t patience_ms;            /* 0: as rig_scenario_play() */
-    bool
-        sends_texts; /* scenarios are played as SQL where the driver can; the plan has two clients more than sessions */
+    /* Scenarios are played as SQL where the driver can; the plan has two clients more than sessions. */
+    bool sends_texts;
     const atomic_int *interrupts;
     /* Takes each performance, from calloc(); `is_whole`: the play came to its end. */
     void (*keep)(void *context, uint32_t scenario, bool is_whole, struct rig_performance *performance);
@@ -40,6 +37,30 @@ enum rig_rc rig_cli_stage_play(struct rig_cli_stage *stage, const struct rig_pla
 /* Work on the plan's database in place of its load. Errors as those of rig_run(). */
 enum rig_rc rig_cli_stage_task(const struct rig_plan *plan, const struct rig_run_task *task,
                                const atomic_int *interrupts, struct rig_err *err);
+
+/* The database of a plan while it is there. */
+struct rig_cli_database {
+    const struct rig_driver *driver;
+    void *driver_run;
+    const struct rig_shims *shims; /* of no node where none are needed */
+    const char **nodes;            /* for rig_sql_scenario_options */
+};
+
+/* Plays, one after the other, on the database of a plan. */
+struct rig_cli_plays {
+    uint32_t count;
+    const struct rig_row_schema *rows; /* NULL: the sessions send texts, and each play finds an empty space */
+    uint64_t needs;                    /* rig_run_task.needs */
+    const atomic_int *interrupts;
+    /* Plays one of them and keeps its result; an error ends the visit. */
+    enum rig_rc (*play)(void *context, uint32_t number, const struct rig_cli_database *on, struct rig_err *err);
+    void *context;
+    char *server; /* RIG_STAGE_SERVER_BYTES; gets what the driver says of the server, before the first play */
+};
+
+/* Errors as those of rig_run(), and those of `play`. */
+enum rig_rc rig_cli_stage_visit(const struct rig_plan *plan, const struct rig_cli_plays *plays, struct rig_err *err);
+
 /* Takes NULL. */
 void rig_cli_stage_free_performance(struct rig_performance *performance);
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "checker/explain/answered.h"
+#include "checker/explain/sentence.h"
 #include "history/types/types.h"
 #include "report/headline.h"
 #include "report/html_parts.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/plural.h"
-#include "checker/explain/answered.h"
+#include "checker/explain/sentence.h"
 #include "report/tell.h"
 #include "report/words.h"
 

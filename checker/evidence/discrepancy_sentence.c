@@ -1,8 +1,8 @@
 #include "checker/evidence/discrepancy_sentence.h"
 
 #include "base/bug.h"
-#include "checker/explain/answered.h"
 #include "checker/explain/say.h"
+#include "checker/explain/sentence.h"
 #include "history/types/types.h"
 
 static const char *const suspects[RIG_DISCREPANCY_COUNT] = {

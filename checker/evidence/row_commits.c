@@ -17,7 +17,8 @@ static bool is_insert(const struct rig_row_write *statement)
     return rig_row_inserts(statement->number);
 }
 
-int64_t rig_row_commits_replaced(const struct rig_row_chains *rows, uint32_t version)
+/* The version that an update or delete shows of the row that it made that version of; 0: it inserted the row. */
+static int64_t row_commits_replaced(const struct rig_row_chains *rows, uint32_t version)
 {
     RIG_REQUIRE(version < rows->version_count && rows->versions[version].statement < rows->statement_count);
     const struct rig_row_write *of = &rows->statements[rows->versions[version].statement];
@@ -196,7 +197,7 @@ static bool is_change_of(const struct matching *m, uint32_t at, uint32_t txn, ui
         return !of->rows_known;
     const int64_t before = change->before == NONE ? 0 : m->into->changes[change->before].version;
     const bool is_removed = change->before != NONE && before == 0;
-    return !is_removed && rig_row_commits_replaced(m->rows, made) == before;
+    return !is_removed && row_commits_replaced(m->rows, made) == before;
 }
 
 static bool is_exact(const struct matching *m, uint32_t commit, uint32_t txn)

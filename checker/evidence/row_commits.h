@@ -63,7 +63,4 @@ uint32_t rig_row_commits_removals(const struct rig_row_commits *commits, uint32_
 /* The deletes that show this row: of acknowledged transactions, or of all that did not fail. */
 uint32_t rig_row_commits_removers(const struct rig_row_commits *commits, uint32_t insert, bool acknowledged);
 
-/* The version that an update or delete shows of the row that it made that version of; 0: it inserted the row. */
-int64_t rig_row_commits_replaced(const struct rig_row_chains *rows, uint32_t version);
-
 #endif

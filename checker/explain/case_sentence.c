@@ -41,7 +41,8 @@ static bool is_shared(const struct rig_history *history, uint32_t txn, uint32_t 
     return true;
 }
 
-void rig_sentence_order(const struct rig_history *history, uint32_t before, uint32_t after, struct rig_buf *text)
+/* Proofs by cases. "T3's write of key 1 comes before T5's", for all keys that both write. */
+static void sentence_order(const struct rig_history *history, uint32_t before, uint32_t after, struct rig_buf *text)
 {
     const struct rig_type_words *words = rig_type_words(history->workload);
     /* The same order of keys both ways. */
@@ -72,7 +73,7 @@ static void add_opening(const struct wording *w, uint32_t line)
     const struct rig_case_place *place = &w->places[line];
     if (l->kind == RIG_CASE_SUPPOSE) {
         rig_buf_add_text(w->text, place->choice == UINT32_MAX ? "Suppose " : "Either ");
-        rig_sentence_order(w->history, l->before, l->after, w->text);
+        sentence_order(w->history, l->before, l->after, w->text);
         rig_buf_add_char(w->text, '.');
         return;
     }
@@ -80,7 +81,7 @@ static void add_opening(const struct wording *w, uint32_t line)
         return;
     const struct rig_case *either = &w->cases->lines[place->choice];
     rig_buf_add_text(w->text, "Or ");
-    rig_sentence_order(w->history, either->after, either->before, w->text);
+    sentence_order(w->history, either->after, either->before, w->text);
     rig_buf_add_char(w->text, '.');
 }
 
@@ -93,7 +94,7 @@ static void add_closing(const struct wording *w, uint32_t line)
     rig_buf_add_text(w->text, "A cycle");
     if (place->other != UINT32_MAX && w->places[place->other].choice == UINT32_MAX) {
         rig_buf_add_text(w->text, place->choice == UINT32_MAX ? ". So " : " either way. So ");
-        rig_sentence_order(w->history, l->after, l->before, w->text);
+        sentence_order(w->history, l->after, l->before, w->text);
     }
     rig_buf_add_char(w->text, '.');
 }

@@ -1,16 +1,142 @@
 #include "checker/explain/sentence.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "checker/explain/answered.h"
+#include "base/plural.h"
+#include "base/printable.h"
 #include "checker/explain/say.h"
 #include "checker/explain/type_words.h"
 #include "checker/explain/waits.h"
 #include "history/types/types.h"
+
+static void add_name(const struct rig_history *history, uint32_t txn, enum rig_column column, struct rig_buf *text)
+{
+    const char *known = rig_history_column_name(history, txn, column);
+    char name[RIG_COLUMN_NAME_BYTES];
+    if (known == NULL)
+        return;
+    (void)snprintf(name, sizeof name, "%s", known);
+    rig_printable_line(name);
+    rig_buf_printf(text, ", %s %s", rig_column_infos[column].name, name);
+}
+
+/* ", node pg-2, backend 4711" */
+static void answered_by(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    const int64_t backend = rig_history_column(history, txn, RIG_COLUMN_BACKEND);
+    add_name(history, txn, RIG_COLUMN_NODE, text);
+    add_name(history, txn, RIG_COLUMN_MEMBER, text);
+    if (backend != RIG_COLUMN_NONE)
+        rig_buf_printf(text, ", backend %" PRId64, backend);
+}
+
+bool rig_answered_utc(int64_t start_utc_ns, int64_t time_ns, char text[static RIG_UTC_BYTES])
+{
+    int64_t utc_ns;
+    struct tm date;
+    if (start_utc_ns == 0 || time_ns == RIG_NO_TIME || __builtin_add_overflow(start_utc_ns, time_ns, &utc_ns) ||
+        utc_ns < 0)
+        return false;
+    const time_t seconds = (time_t)(utc_ns / RIG_NS_PER_S);
+    if (gmtime_r(&seconds, &date) == NULL)
+        return false;
+    const size_t length = strftime(text, RIG_UTC_BYTES, "%Y-%m-%dT%H:%M:%S", &date);
+    (void)snprintf(text + length, RIG_UTC_BYTES - length, ".%03dZ", (int)(utc_ns % RIG_NS_PER_S / RIG_NS_PER_MS));
+    return true;
+}
+
+/* ", 12:03:04.567 UTC", of the transaction's invocation, of its completion where none was recorded. False: nothing. */
+static bool answered_at(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    enum { DATE_BYTES = 11, TIME_BYTES = 12 }; /* of 2026-03-01T and 12:03:04.567 */
+    const struct rig_txn *t = &history->txns[txn];
+    char utc[RIG_UTC_BYTES];
+    if (!rig_answered_utc(history->start_utc_ns, t->invoke_ns != RIG_NO_TIME ? t->invoke_ns : t->complete_ns, utc))
+        return false;
+    rig_buf_printf(text, ", %.*s UTC", TIME_BYTES, utc + DATE_BYTES);
+    return true;
+}
+
+/* With a comma between thousands. */
+static void add_count(uint64_t count, struct rig_buf *text)
+{
+    if (count >= 1000) {
+        add_count(count / 1000, text);
+        rig_buf_printf(text, ",%03" PRIu64, count % 1000);
+    } else {
+        rig_buf_printf(text, "%" PRIu64, count);
+    }
+}
+
+bool rig_answered_reason(const struct rig_history *history, uint32_t txn, char reason[static RIG_REASON_BYTES])
+{
+    const struct rig_txn *t = &history->txns[txn];
+    if (t->outcome != RIG_OUTCOME_FAIL || t->error == 0 ||
+        rig_history_column(history, txn, RIG_COLUMN_SAVEPOINT) != RIG_COLUMN_NONE)
+        return false;
+    (void)snprintf(reason, RIG_REASON_BYTES, "%s", history->errors[t->error - 1]);
+    rig_printable_line(reason);
+    /* "code: " without a text */
+    size_t length = strlen(reason);
+    while (length > 0 && (reason[length - 1] == ' ' || reason[length - 1] == ':'))
+        reason[--length] = '\0';
+    return length > 0;
+}
+
+/* ", failed (40001: could not serialize access)", ", outcome unknown to the client" */
+static void answered_outcome(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    char reason[RIG_REASON_BYTES];
+    const uint8_t outcome = history->txns[txn].outcome;
+    if (rig_answered_reason(history, txn, reason))
+        rig_buf_printf(text, ", failed (%s)", reason);
+    else if (outcome == RIG_OUTCOME_FAIL)
+        rig_buf_add_text(text, ", failed");
+    else if (outcome == RIG_OUTCOME_INFO)
+        rig_buf_add_text(text, ", outcome unknown to the client");
+}
+
+/* ", rolled back to a savepoint by the process's next transaction, after 3 operations" */
+static void answered_savepoint(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    const int64_t before = rig_history_column(history, txn, RIG_COLUMN_SAVEPOINT);
+    if (before < 0)
+        return;
+    rig_buf_add_text(text, ", rolled back to a savepoint by the process's next transaction, ");
+    if (before == 0)
+        rig_buf_add_text(text, "before its first operation");
+    else
+        rig_buf_printf(text, "after %" PRId64 " operation%s", before, rig_plural((uint64_t)before));
+}
+
+/* "; held 2.000 s after 3 operations, 1,532 transactions committed meanwhile" */
+static void answered_held(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    const int64_t held_ns = rig_history_column(history, txn, RIG_COLUMN_HELD);
+    const int64_t before = rig_history_column(history, txn, RIG_COLUMN_HELD_BEFORE);
+    const int64_t meanwhile = rig_history_column(history, txn, RIG_COLUMN_MEANWHILE);
+    if (held_ns < 0)
+        return;
+    if (held_ns >= RIG_NS_PER_S)
+        rig_buf_printf(text, "; held %.3f s", (double)held_ns / (double)RIG_NS_PER_S);
+    else
+        rig_buf_printf(text, "; held %.3f ms", (double)held_ns / (double)RIG_NS_PER_MS);
+    if (before == 0)
+        rig_buf_add_text(text, " before its first operation");
+    else if (before > 0)
+        rig_buf_printf(text, " after %" PRId64 " operation%s", before, rig_plural((uint64_t)before));
+    if (meanwhile < 0)
+        return;
+    rig_buf_add_text(text, ", ");
+    add_count((uint64_t)meanwhile, text);
+    rig_buf_printf(text, " transaction%s committed meanwhile", rig_plural((uint64_t)meanwhile));
+}
 
 enum {
     OPS_SHOWN = 16,
@@ -119,7 +245,7 @@ static char *word_step(const struct rig_history *history, const struct rig_step 
 static void add_times(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
 {
     const struct rig_txn *t = &history->txns[txn];
-    const bool has_utc = rig_answered_at(history, txn, text);
+    const bool has_utc = answered_at(history, txn, text);
     if (t->invoke_ns == RIG_NO_TIME)
         return;
     rig_say(history, text, has_utc ? " (%t - " : ", %t - ", t->invoke_ns);
@@ -136,13 +262,13 @@ static void add_txn_line(const struct rig_history *history, const struct rig_wit
 {
     const struct rig_txn *t = &history->txns[txn];
     rig_say(history, text, "\n  %T = process %d", txn, t->process);
-    rig_answered_by(history, txn, text);
+    answered_by(history, txn, text);
     add_times(history, txn, text);
-    rig_answered_outcome(history, txn, text);
-    rig_answered_savepoint(history, txn, text);
+    answered_outcome(history, txn, text);
+    answered_savepoint(history, txn, text);
     rig_buf_add_text(text, ": ");
     add_ops(history, witness, txn, text);
-    rig_answered_held(history, txn, text);
+    answered_held(history, txn, text);
 }
 
 /* ---- by time ---- */

@@ -9,13 +9,29 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "checker/model/verdict.h"
+#include "history/model/history.h"
+
+/*
+ * The answer of a transaction in words: how it ended and why it failed, and by its side columns
+ * (history/model/columns.h) which node and backend answered it, at what time of the wall clock, and how long the client
+ * held it open. Each function adds nothing where nothing is known.
+ */
+
+enum { RIG_UTC_BYTES = 40, RIG_REASON_BYTES = 240 };
+
+/* The wall-clock time of a time of a history that began at `start_utc_ns`, as "2026-03-01T12:03:04.567Z"; false when it
+ * is not known. */
+bool rig_answered_utc(int64_t start_utc_ns, int64_t time_ns, char text[static RIG_UTC_BYTES]);
+
+/* The recorded reason why a transaction failed, "40001: could not serialize access": the server's code and text, or the
+ * driver's own where COMMIT was never sent. One line, cut at RIG_REASON_BYTES. False when it did not fail or no reason is
+ * recorded, and for a part that was rolled back to a savepoint, which has words of its own. */
+bool rig_answered_reason(const struct rig_history *history, uint32_t txn, char reason[static RIG_REASON_BYTES]);
 
 /* "T17 before T23: ..." */
 void rig_sentence_add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text);
 
 bool rig_sentence_writes(const struct rig_history *history, uint32_t txn, uint32_t key);
-/* Proofs by cases. "T3's write of key 1 comes before T5's", for all keys that both write. */
-void rig_sentence_order(const struct rig_history *history, uint32_t before, uint32_t after, struct rig_buf *text);
 /* Behind the names of the transactions: " cannot be explained at ..." */
 void rig_sentence_cases_title(const struct rig_cases *cases, struct rig_buf *text);
 /* All lines and steps. False when memory runs out. */

@@ -4,7 +4,7 @@
 
 #include "base/table.h"
 #include "base/vec.h"
-#include "checker/prove/replay_object.h"
+#include "checker/prove/replay_objects.h"
 
 /* A value that a first operation observes. */
 struct first_value {

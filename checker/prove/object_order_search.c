@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/table.h"
 #include "checker/prove/object_initial.h"
-#include "checker/prove/replay_object.h"
+#include "checker/prove/replay_objects.h"
 #include "history/types/types.h"
 
 /* Values are numbered for few operations of one group: else the look at all of them takes longer than it saves. */

@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "base/table.h"
 #include "checker/prove/object_order_search.h"
-#include "checker/prove/replay_object.h"
+#include "checker/prove/replay_objects.h"
 
 enum { MOST_STEPS = 1 << 28, MOST_WORDS = 1 << 24 };
 

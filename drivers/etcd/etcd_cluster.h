@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 #include "drivers/etcd/etcd_admin.h"
-#include "drivers/etcd/etcd_options.h"
+#include "drivers/etcd/etcd_driver.h"
 #include "drivers/local/local_site.h"
 #include "drivers/local/local_switch.h"
 

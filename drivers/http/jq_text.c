@@ -20,7 +20,8 @@ static void add_text(const char *text, struct rig_buf *out)
 
 /* ---- keys and values ---- */
 
-void rig_jq_key(uint32_t name, int64_t key, struct rig_buf *out)
+/* The key's place in `$s`. */
+static void jq_key(uint32_t name, int64_t key, struct rig_buf *out)
 {
     rig_buf_printf(out, "$s.T%" PRIu32 "[\"%" PRId64 "\"]", name, key);
 }
@@ -44,12 +45,12 @@ void rig_jq_value(const struct rig_jq_scope *scope, const struct rig_key_state *
         return;
     }
     if (appended == 0) {
-        rig_jq_key(scope->name, key->key, out);
+        jq_key(scope->name, key->key, out);
         rig_buf_add_text(out, ".value");
         return;
     }
     rig_buf_add_text(out, "] as $own | (");
-    rig_jq_key(scope->name, key->key, out);
+    jq_key(scope->name, key->key, out);
     rig_buf_add_text(out, ".value // []) + $own)");
 }
 
@@ -84,7 +85,7 @@ static void add_element_value(const struct rig_text_part *part, const struct rig
     } else if (part->kind == RIG_PART_INDEX) {
         rig_buf_add_int(out, scope->at.element);
     } else if (part->kind == RIG_PART_VERSION) {
-        rig_jq_key(scope->name, key->key, out);
+        jq_key(scope->name, key->key, out);
         rig_buf_add_text(out, ".version");
     } else if (part->kind == RIG_PART_EXPECTED) {
         const struct rig_value expected = rig_state_expected(state, key);
@@ -237,7 +238,7 @@ enum rig_jq_condition rig_jq_conditions(const struct rig_conditions *conditions,
             continue;
         }
         rig_buf_add_text(out, open++ == 0 ? "(" : " and (");
-        rig_jq_key(scope->name, rig_state_key(scope->at.state, scope->at.set, scope->at.element)->key, out);
+        jq_key(scope->name, rig_state_key(scope->at.state, scope->at.set, scope->at.element)->key, out);
         rig_buf_add_text(out, condition->negated ? ".exists | not)" : ".exists)");
     }
     return open == 0 ? RIG_JQ_ALWAYS : RIG_JQ_DEPENDS;

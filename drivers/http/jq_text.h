@@ -26,8 +26,6 @@ enum rig_jq_condition rig_jq_conditions(const struct rig_conditions *conditions,
 void rig_jq_text(const struct rig_text_template *text, const struct rig_jq_scope *scope, struct rig_buf *out);
 void rig_jq_json(const struct rig_template *json, const struct rig_jq_scope *scope, struct rig_buf *out);
 
-/* The key's place in `$s`. */
-void rig_jq_key(uint32_t name, int64_t key, struct rig_buf *out);
 /* The key's value where the first `before` operations of the transaction have run. */
 void rig_jq_value(const struct rig_jq_scope *scope, const struct rig_key_state *key, uint32_t before,
                   struct rig_buf *out);

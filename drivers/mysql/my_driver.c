@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "drivers/mysql/my_batch.h"
+#include "drivers/mysql/my_connection.h"
 #include "drivers/mysql/my_fault.h"
 #include "drivers/mysql/my_replication.h"
 #include "drivers/mysql/my_tables.h"
-#include "drivers/mysql/my_tls.h"
 #include "drivers/sql/sql_cluster.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"

@@ -180,14 +180,11 @@ bool rig_sim_view_rows_of(struct rig_sim_engine *engine, struct rig_sim_session 
 void rig_sim_place(struct rig_sim_engine *engine, uint32_t session);
 /* The session's transaction is complete, or about to be rolled back wherever it waits. */
 void rig_sim_displace(struct rig_sim_engine *engine, uint32_t session);
-/* A session that waits for a lock of the key may now get it. */
-void rig_sim_wake_waiters(struct rig_sim_engine *engine, uint32_t key);
 /* Chooses the session with the next step; advances the time when no session can go on. */
 uint32_t rig_sim_choose(struct rig_sim_engine *engine);
 
-/* Locks (sim_choice.c): two modes on a key, held until the end of the transaction. */
-bool rig_sim_lock_is_free(const struct rig_sim_engine *engine, uint32_t session, uint32_t key, bool write);
-/* Takes the lock, or returns BLOCKED (wanted_key is set), DEADLOCK when the wait could not end, or NO_MEMORY. */
+/* Locks (sim_choice.c): two modes on a key, held until the end of the transaction. Takes the lock, or returns BLOCKED
+ * (wanted_key is set), DEADLOCK when the wait could not end, or NO_MEMORY. */
 enum rig_sim_progress rig_sim_lock(struct rig_sim_engine *engine, uint32_t session, uint32_t key, bool write);
 void rig_sim_unlock_all(struct rig_sim_engine *engine, uint32_t session);
 

@@ -13,7 +13,8 @@
 #include "base/bug.h"
 #include "drivers/sim/engine_priv.h"
 
-bool rig_sim_lock_is_free(const struct rig_sim_engine *engine, uint32_t session, uint32_t key, bool write)
+/* Locks: two modes on a key, held until the end of the transaction. */
+static bool sim_lock_is_free(const struct rig_sim_engine *engine, uint32_t session, uint32_t key, bool write)
 {
     const struct rig_sim_key *k = &engine->store.keys.at[key];
     if (k->writer != RIG_SIM_NONE && k->writer != session)
@@ -79,7 +80,7 @@ enum rig_sim_progress rig_sim_lock(struct rig_sim_engine *engine, uint32_t sessi
     s->wanted_key = UINT32_MAX;
     if (holds(k, session, write))
         return RIG_SIM_WENT_ON;
-    if (!rig_sim_lock_is_free(engine, session, key, write)) {
+    if (!sim_lock_is_free(engine, session, key, write)) {
         if (would_deadlock(engine, session, key, write))
             return RIG_SIM_DEADLOCK;
         s->wanted_key = key;
@@ -99,7 +100,8 @@ static void make_ready(struct rig_sim_engine *engine, uint32_t session)
     rig_sim_ready_add(&engine->ready, session);
 }
 
-void rig_sim_wake_waiters(struct rig_sim_engine *engine, uint32_t key)
+/* A session that waits for a lock of the key may now get it. */
+static void sim_wake_waiters(struct rig_sim_engine *engine, uint32_t key)
 {
     struct rig_sim_key *k = &engine->store.keys.at[key];
     while (k->first_waiter != RIG_SIM_NONE) {
@@ -119,7 +121,7 @@ void rig_sim_unlock_all(struct rig_sim_engine *engine, uint32_t session)
         for (size_t j = k->read_holders.count; j-- > 0;)
             if (k->read_holders.at[j] == session)
                 k->read_holders.at[j] = k->read_holders.at[--k->read_holders.count];
-        rig_sim_wake_waiters(engine, s->work->locks.at[i]);
+        sim_wake_waiters(engine, s->work->locks.at[i]);
     }
     s->work->locks.count = 0;
     s->wanted_key = UINT32_MAX;
@@ -427,7 +429,7 @@ static uint32_t choose_ready(struct rig_sim_engine *engine)
         if (session == RIG_SIM_NONE || engine->sessions[session].place != RIG_SIM_READY)
             continue;
         const struct rig_sim_session *s = &engine->sessions[session];
-        if (s->wanted_key == UINT32_MAX || rig_sim_lock_is_free(engine, session, s->wanted_key, s->wants_write))
+        if (s->wanted_key == UINT32_MAX || sim_lock_is_free(engine, session, s->wanted_key, s->wants_write))
             return session;
         rig_sim_ready_remove(&engine->ready, session);
         wait_for_lock(engine, session);

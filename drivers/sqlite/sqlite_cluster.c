@@ -198,7 +198,8 @@ static uint16_t node_socket(const struct rig_sql_run *run, uint32_t node, struct
     return 0;
 }
 
-bool rig_sqlite_process_is_session(pid_t pid)
+/* Whether the process is one of a session, by its name. */
+static bool sqlite_process_is_session(pid_t pid)
 {
     char path[64];
     char name[32] = "";
@@ -233,7 +234,7 @@ const struct rig_cluster_ops rig_sqlite_cluster_ops = {
     .start_node = start_one,
     .restore = restore_cluster,
     .processes = rig_sql_cluster_processes,
-    .is_session = rig_sqlite_process_is_session,
+    .is_session = sqlite_process_is_session,
     .data_dir = rig_sql_cluster_data_dir,
     .set_environment = rig_sql_cluster_set_environment,
     .address = rig_sql_cluster_address,

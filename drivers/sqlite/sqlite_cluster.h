@@ -38,7 +38,5 @@ extern const struct rig_sql_nodes rig_sqlite_nodes;
 
 /* Ended by NULL. The `run` of their site is a struct rig_sqlite_run. */
 extern const struct rig_fault *const rig_sqlite_faults[];
-/* Whether the process is one of a session, by its name. */
-bool rig_sqlite_process_is_session(pid_t pid);
 
 #endif

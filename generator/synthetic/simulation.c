@@ -241,7 +241,7 @@ static void count_answer(struct making *m, const struct session *session, enum r
     }
 }
 
-/* As in a run (run/load/run_final.h). */
+/* As in a run (run/load/run_closing.h). */
 static bool drain_goes_on(const struct making *m, struct session *session)
 {
     const struct rig_generator_options *workload = &m->synthetic->workload;

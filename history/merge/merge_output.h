@@ -32,24 +32,4 @@ void rig_merge_output_empty(struct rig_merge_output *out, struct rig_merge_rank 
 
 /* All of these: false when memory runs out. */
 
-/* The output uses the rank's piece, until another output does or the piece ends, and its lists. */
-bool rig_merge_output_use(struct rig_merge_output *out, uint32_t rank, struct rig_merge_piece *piece);
-/* Gives the operations of the piece's next `count` transactions that complete the numbers of the output, which uses the
- * piece. */
-bool rig_merge_output_map(struct rig_merge_output *out, struct rig_merge_piece *piece, size_t count);
-/* Only gives the output their keys. */
-bool rig_merge_output_map_keys(struct rig_merge_output *out, struct rig_merge_piece *piece, size_t count);
-/* Adds the next transaction that completes of each of these ranks' pieces; they were mapped, and have `op_count`
- * operations. */
-bool rig_merge_output_add(struct rig_merge_output *out, struct rig_merge_piece *const *pieces,
-                          const struct rig_merge_ids *ranks, size_t op_count);
-/* The same without operations; their keys were mapped. */
-bool rig_merge_output_add_uses(struct rig_merge_output *out, struct rig_merge_piece *const *pieces,
-                               const struct rig_merge_ids *ranks);
-/* Adds a transaction that is under way where the output ends. */
-bool rig_merge_output_add_open(struct rig_merge_output *out, uint32_t rank, const struct rig_merge_start *start);
-
-/* Nothing else is added, except faults. */
-void rig_merge_output_end(struct rig_merge_output *out);
-
 #endif

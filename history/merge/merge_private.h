@@ -1,6 +1,6 @@
 /*
  * The structure of a merge. Private to the files that implement history/merge/merge.h: merge.c has its life, its thread
- * and its facts, merge_events.c fills an output, and merge_parts.c lets a process begin and end at cuts.
+ * and its facts, merge_output.c fills an output, and merge_parts.c lets a process begin and end at cuts.
  */
 #ifndef RIG_HISTORY_MERGE_MERGE_PRIVATE_H
 #define RIG_HISTORY_MERGE_MERGE_PRIVATE_H
@@ -71,7 +71,7 @@ struct rig_merge {
     pthread_cond_t changed;
 };
 
-/* ---- merge_events.c ---- */
+/* ---- merge_output.c ---- */
 
 /* The next output. RIG_E_INPUT, RIG_E_LIMIT, and the errors of the sources. */
 enum rig_rc rig_merge_fill(struct rig_merge *merge, struct rig_merge_slot *output, struct rig_err *err);

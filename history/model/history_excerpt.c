@@ -138,8 +138,10 @@ static void begin_parts(struct passing *p)
     part->process = process + 1;
 }
 
-uint32_t rig_history_part_next(const struct rig_history_choice *choice, const struct rig_txn_op *ops, uint32_t count,
-                               uint32_t first, uint32_t from)
+/* The part of a transaction that begins with operation `first`: the next operation of it at `from` or later, or
+ * `count`. */
+static uint32_t history_part_next(const struct rig_history_choice *choice, const struct rig_txn_op *ops, uint32_t count,
+                                  uint32_t first, uint32_t from)
 {
     if (choice->apart_by_key) {
         while (from < count && ops[from].key != ops[first].key)
@@ -159,8 +161,7 @@ static enum rig_rc pass_part(struct passing *p, uint32_t txn, uint32_t first, ui
     struct rig_txn_input *part = &p->part;
     enum rig_rc rc = RIG_OK;
     part->op_count = 0;
-    for (uint32_t i = first; rc == RIG_OK && i < count;
-         i = rig_history_part_next(p->choice, ops, count, first, i + 1)) {
+    for (uint32_t i = first; rc == RIG_OK && i < count; i = history_part_next(p->choice, ops, count, first, i + 1)) {
         taken[i] = 1;
         if (keep == NULL || keep[i])
             rc = pass_op(p, &ops[i], part->op_count++, err);

@@ -41,11 +41,6 @@ struct rig_history_choice {
     rig_statement_continues *continues; /* NULL: each operation is a statement */
 };
 
-/* The part of a transaction that begins with operation `first`: the next operation of it at `from` or later, or
- * `count`. */
-uint32_t rig_history_part_next(const struct rig_history_choice *choice, const struct rig_txn_op *ops, uint32_t count,
-                               uint32_t first, uint32_t from);
-
 /* The same with some operations of the kept transactions, and reads of sequences without hidden elements. RIG_E_LIMIT
  * also where there is no number left for the position or the process of what is taken apart. */
 enum rig_rc rig_history_excerpt_of(const struct rig_history *history, const struct rig_history_choice *choice,

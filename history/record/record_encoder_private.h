@@ -4,7 +4,7 @@
 #ifndef RIG_HISTORY_RECORD_RECORD_ENCODER_PRIVATE_H
 #define RIG_HISTORY_RECORD_RECORD_ENCODER_PRIVATE_H
 
-#include "history/record/encoder_keys.h"
+#include "history/record/encoder_blocks.h"
 #include "history/record/packing.h"
 #include "history/record/record_columns.h"
 #include "history/record/record_encoder.h"

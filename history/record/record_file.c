@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "history/record/record_clock.h"
-#include "history/record/record_damage.h"
 #include "history/record/record_events.h"
+#include "history/record/record_frame.h"
+#include "history/record/record_reader.h"
 #include "history/record/record_texts.h"
 
 /*
@@ -484,7 +484,7 @@ static enum rig_rc decode_frame(struct rig_record_run *run, const struct rig_fra
     if (type == RIG_FRAME_CERTIFICATE && !packed && (shape->flags & RIG_RECORD_CERTIFICATE) != 0)
         return RIG_OK;
     if (type == RIG_FRAME_CLOCK && !packed && (shape->flags & RIG_RECORD_RANK) != 0)
-        return RIG_OK; /* read when the file is opened: history/record/record_clock.h */
+        return RIG_OK; /* read when the file is opened: history/record/record_reader.h */
     if (!is_checkpoint && !is_events)
         return rig_record_damaged(&run->decoder, does_not_belong);
     run->decoder.cursor.at += is_checkpoint ? RIG_CHECKPOINT_NUMBER_BYTES : 0;

@@ -9,9 +9,34 @@
 #define RIG_HISTORY_RECORD_RECORD_FRAME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
+
+/*
+ * Tells a cut record from a damaged one when its frames end too early, and how much follows.
+ *
+ * A cut ends the file, within a frame or between two. Everything else is damage: a frame with all its bytes and a wrong
+ * checksum, bytes that begin no frame (zeros after a loss of power), a length past the end of the file although frames
+ * follow, a missing or misplaced frame.
+ *
+ * Time: linear in the rest of the file, which is read; the number of bytes in checksums is bounded for any content.
+ */
+
+struct rig_record_damage {
+    bool is_damaged;
+    uint64_t bytes;  /* from where reading ended to the end of the file */
+    uint64_t frames; /* complete and undamaged frames among them */
+    uint64_t txns;   /* transactions that had completed at a later point, from undamaged frames; 0: unknown */
+};
+
+/*
+ * Examines the `size` bytes of a file of this format version in which the frame `number` should begin at `at` but does
+ * not.
+ */
+struct rig_record_damage rig_record_damage_at(const uint8_t *data, size_t size, unsigned version, size_t at,
+                                              uint64_t number);
 
 #define RIG_RECORD_MAGIC "\x89RIG\r\n\x1a\n"
 
@@ -125,8 +150,7 @@ uint64_t rig_get_u64(const uint8_t *from);
 
 /* The frame at `at`; false unless it is complete and undamaged. */
 bool rig_frame_read(const uint8_t *at, size_t left, uint64_t number, struct rig_frame *frame);
-/* Whether head and payload are a frame with this size, which is stored in the head. */
-bool rig_frame_fits(uint8_t *head, const uint8_t *payload, size_t size, uint64_t number);
+
 /* The payload size in the frame head at `at`, all bytes of which are there. */
 uint32_t rig_frame_size(const uint8_t *at);
 /* Whether all bytes of the frame at `at` are there, damaged or not. */

@@ -12,8 +12,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
+#include "base/err.h"
+#include "history/merge/rank_facts.h"
+#include "history/record/record_cursor.h"
+#include "history/record/record_file.h"
 #include "history/source/form_reader.h"
-#include "history/source/source_bytes.h"
+#include "history/source/source_parts.h"
+
+/*
+ * The samples of a rank's clock in the binary record: frames of their own between the others (docs/history-format.md),
+ * so that a reader finds all of them without decoding an event. Private to the record's readers and writers.
+ *
+ * Time of reading: one step a frame of the file.
+ */
+
+/* The place in the run, in the header. False, or a bad cursor, for one that this version does not have. */
+void rig_rank_put(const struct rig_rank *rank, struct rig_buf *payload);
+bool rig_rank_get(struct rig_record_cursor *cursor, struct rig_rank *rank);
+
+void rig_clock_samples_put(const struct rig_clock_sample *samples, size_t count, struct rig_buf *payload);
 
 /* Whether the data is a binary record, by its first bytes (also when there are fewer than the magic's). */
 bool rig_record_recognise(const void *data, size_t size);

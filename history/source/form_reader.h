@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "history/model/segment.h"
 #include "history/source/source.h"
-#include "history/source/source_bytes.h"
+#include "history/source/source_parts.h"
 #include "history/text/text_cursor.h"
 
 struct rig_form_reader {
@@ -39,7 +39,7 @@ struct rig_form_reader {
     /* The file has grown to `size` and its mapping has moved (follow): NULL if following is not supported. */
     void (*grow)(void *state, const char *data, size_t size);
     void (*close)(void *state); /* takes NULL */
-    /* Whether a file of this form can begin with these bytes (rig_source_look in source_bytes.h). */
+    /* Whether a file of this form can begin with these bytes (rig_source_look in source_parts.h). */
     enum rig_rc (*look)(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err);
 };
 
@@ -52,7 +52,7 @@ extern const struct rig_form_reader rig_edn_reader;
 enum rig_form rig_form_recognise(const char *data, size_t size);
 /* RIG_E_INPUT with the error for a file of an unknown form. */
 enum rig_rc rig_form_refuse(const char *name, const char *data, size_t size, struct rig_err *err);
-/* As rig_source_look (source_bytes.h). */
+/* As rig_source_look (source_parts.h). */
 enum rig_rc rig_form_look(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err);
 const struct rig_form_reader *rig_form_reader_of(enum rig_form form);
 

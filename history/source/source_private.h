@@ -10,7 +10,7 @@
 #include "history/merge/merge.h"
 #include "history/source/form_reader.h"
 #include "history/source/source.h"
-#include "history/source/source_bytes.h"
+#include "history/source/source_parts.h"
 
 enum { RIG_SOURCE_THREADS_MOST = 64 };
 

@@ -11,11 +11,10 @@
 #include "base/folder.h"
 #include "base/printable.h"
 #include "base/run_files.h"
+#include "jobs/store/store_folder.h"
+#include "jobs/store/stored_run.h"
 #include "report/charts.h"
 #include "report/witness_file.h"
-#include "jobs/store/store_folder.h"
-#include "jobs/store/run_mark.h"
-#include "jobs/store/stored_run.h"
 
 /* A run, its `smallest`, its runs, a run, its witnesses. */
 enum { NESTED_MOST = 6, NAME_BYTES = 64, SHOWN_BYTES = 600 };

@@ -5,7 +5,7 @@
  * A run is removed only when
  *   - it is a real folder, two levels below the store, on its file system, with the name of a time; no link is
  *     followed,
- *   - its mark (run_mark.h) and the folder belong to this user,
+ *   - its mark (store_folder.h) and the folder belong to this user,
  *   - no rig holds its mark, nor that of a run inside it,
  *   - it has no file `KEEP`, unless the caller says so, and everything at its top has a name that rig writes.
  * It is renamed first, so that no half of it is ever taken for a run; its mark goes last, so that a removal that was

@@ -5,14 +5,36 @@
 #ifndef RIG_JOBS_STORE_STORE_FOLDER_H
 #define RIG_JOBS_STORE_STORE_FOLDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/run_files.h"
+
+/*
+ * The mark of a folder that rig made for a run: the file `.rig-run`, whose first line is fixed. While the run is under
+ * way, rig holds a lock (flock) on it, which ends with the process, however that ends.
+ *
+ * Folders are given as open descriptors and no link is followed, so a mark belongs to this very folder.
+ */
+
+enum rig_run_mark {
+    RIG_RUN_MARK_NONE,
+    RIG_RUN_MARK_FOREIGN, /* there is something under its name that is no mark of this user */
+    RIG_RUN_MARK_IDLE,
+    RIG_RUN_MARK_HELD, /* by a rig whose run is under way */
+};
+
+enum rig_run_mark rig_run_mark_look(int folder);
+/* Like the look; RIG_RUN_MARK_IDLE gives a hold on the mark, which the caller closes. */
+enum rig_run_mark rig_run_mark_take(int folder, int *hold);
+/* True when a folder below `folder`, at most `depth` deep, has a mark that is held. */
+bool rig_run_mark_held_below(int folder, int depth);
 
 enum { RIG_STORE_PATH_BYTES = 4096 };
 
 /*
- * Makes <store>/<name>/<UTC time> (mode 0700, parents too) with its mark (jobs/store/run_mark.h), moves the link
+ * Makes <store>/<name>/<UTC time> (mode 0700, parents too) with its mark (jobs/store/store_folder.h), moves the link
  * <store>/<name>/latest to it atomically, and writes the folder's path. `hold` gets the hold on the mark; NULL: the
  * folder gets no mark, and `rig store` leaves it alone.
  */

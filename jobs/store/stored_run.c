@@ -12,7 +12,7 @@
 #include "base/printable.h"
 #include "base/run_files.h"
 #include "checker/model/level.h"
-#include "jobs/store/run_mark.h"
+#include "jobs/store/store_folder.h"
 
 enum { RESULT_BYTES_MOST = 256 << 20, SLOTS_MOST = 1 << 16 };
 

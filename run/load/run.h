@@ -17,8 +17,8 @@
 #include "base/err.h"
 #include "checker/model/verdict.h"
 #include "run/load/online.h"
-#include "run/load/run_crashes.h"
 #include "run/load/run_measures.h"
+#include "run/load/run_nemesis.h"
 #include "run/load/run_progress.h"
 #include "run/plan/plan.h"
 

@@ -1,7 +1,7 @@
 /*
  * The closing reads: a key that has left the load (generator/load_schedule.h) is read once more, soon, by some client,
  * in a read-only transaction of up to RIG_MOST_KEYS_A_READ such keys. Its last versions get a reader while its
- * transactions are still at hand, so that a check during the run can be done with the key; final reads (run_final.h)
+ * transactions are still at hand, so that a check during the run can be done with the key; final reads
  * see to the keys that are still in the pool at the end, or had a failed closing read.
  *
  * A client's position in its stream says which keys it may still use. Each publishes it before it issues a transaction,
@@ -17,7 +17,7 @@
  * rank 0 reads its share from then on.
  *
  * Closing reads are not part of the plan's total, wait for no rate, and are in no latency. One that fails is tried
- * again as a new transaction, RIG_CLOSING_ATTEMPTS times in a row at most; then its keys are left to the final reads.
+ * again as a new transaction, CLOSING_ATTEMPTS times in a row at most; then its keys are left to the final reads.
  *
  * With simulated time all this depends on what the clients did only: they think one at a time.
  *
@@ -31,12 +31,64 @@
 #include <stdatomic.h>
 
 #include "base/vec.h"
+#include "drivers/driver.h"
+#include "generator/generator.h"
 #include "generator/load_schedule.h"
-#include "run/load/run_final.h"
+
+struct rig_run_client;
+struct rig_run_state;
+
+/*
+ * The final reads: after the load every key that was active, or of which there was no closing read, is
+ * read once more, a few keys a read-only transaction, so that the last versions have a reader. They are transactions
+ * like any other. One that fails is tried again as a new transaction; a client gives up after FINAL_ATTEMPTS
+ * failures in a row, and all of them when none was answered for FINAL_GRACES times clients.stop-grace, so that a
+ * dead database cannot hold the run. In a run with faults each node is asked for all of them, where the driver can
+ * choose (RIG_DRIVER_NODES).
+ *
+ * A read of a queue or a stack takes what it shows, so a key is read until it shows nothing: then each element that was
+ * added was taken, or is lost.
+ */
+
+RIG_VEC(int64_t, rig_key_numbers)
+
+/* The state that the clients share. */
+struct rig_run_final {
+    uint32_t keys_a_read; /* of a closing or final read: as many as the driver takes */
+    struct rig_key_numbers keys;
+    int64_t key_chunks; /* number of transactions that read all of them */
+    uint32_t nodes;     /* each is asked for all of them; 0: whichever answers, once */
+    int64_t chunk_count;
+    _Atomic int64_t next_chunk;
+    _Atomic int64_t answered_ns; /* when the last one was answered, or they began */
+};
+
+/* One client's part. */
+struct rig_run_client_final {
+    struct rig_op ops[RIG_MOST_KEYS_A_READ];
+    int64_t chunk;                                               /* being read, or -1 */
+    uint32_t failures;                                           /* in a row */
+    bool goes_on;                                                /* the chunk is read again: it was not empty */
+    uint64_t done_count;                                         /* chunks that were read */
+    char error[RIG_ERROR_CODE_BYTES + RIG_ERROR_TEXT_BYTES + 2]; /* why the last attempt failed */
+};
+
+/* After the load: finds out which keys there are. Undone by rig_run_final_done(). */
+enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err);
+/* The keys that the clients of this process have used. RIG_E_LIMIT. */
+enum rig_rc rig_run_final_list(struct rig_run_state *run, struct rig_key_numbers *keys, struct rig_err *err);
+/* Frees; safe after a failed or no init of a zeroed state. */
+void rig_run_final_done(struct rig_run_state *run);
+/* Writes the next transaction's question into the client's transaction. False: no more. */
+bool rig_run_final_next(struct rig_run_client *client);
+/* When they end unless one is answered before; INT64_MAX: simulated clients wait for no time. */
+int64_t rig_run_final_ends_ns(const struct rig_run_state *run);
+/* The transaction came back. */
+void rig_run_final_answer(struct rig_run_client *client, enum rig_outcome outcome, const char *error);
+/* True while a client without a session has reason to get one. */
+bool rig_run_final_has_work(struct rig_run_client *client);
 
 #define RIG_NO_POSITION UINT64_MAX
-
-enum { RIG_CLOSING_ATTEMPTS = 5 }; /* failures in a row after which a client leaves a closing read to the final ones */
 
 /* The promise of a rank, or the least of several; RIG_NO_POSITION: there are none. */
 struct rig_run_horizon {
@@ -77,9 +129,6 @@ struct rig_run_client_closing {
     uint64_t looked_at;                      /* `load.issued` when this client last looked for keys */
 };
 
-struct rig_run_client;
-struct rig_run_state;
-
 /* False where the plan wants no closing reads, or the run's questions do not say when a key is done with. */
 bool rig_run_closing_is_on(const struct rig_run_state *run);
 /* Before the clients start; nothing where there are no closing reads. Undone by rig_run_closing_done(). */
@@ -103,12 +152,5 @@ void rig_run_closing_leave(struct rig_run_client *client);
 bool rig_run_closing_next(struct rig_run_client *client);
 /* The transaction came back, which was a closing read. */
 void rig_run_closing_answer(struct rig_run_client *client, enum rig_outcome outcome);
-
-/* The clients have stopped: this rank promises nothing any more. */
-void rig_run_closing_end(struct rig_run_state *run);
-/*
- * Afterwards: adds the keys that were used and are not yet read. RIG_E_LIMIT when memory runs out.
- */
-enum rig_rc rig_run_closing_rest(struct rig_run_state *run, struct rig_key_numbers *keys, struct rig_err *err);
 
 #endif

@@ -21,7 +21,6 @@
 #include "base/err.h"
 #include "history/merge/rank_facts.h"
 #include "run/load/run_closing.h"
-#include "run/load/run_final.h"
 #include "run/load/run_folder.h"
 #include "run/load/run_ranks.h"
 #include "run/load/run_result.h"

@@ -12,7 +12,7 @@
 
 #include "base/table.h"
 #include "generator/programs/program_questions.h"
-#include "run/load/run_final.h"
+#include "run/load/run_closing.h"
 
 struct rig_run_client;
 struct rig_run_state;

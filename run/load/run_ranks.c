@@ -260,7 +260,8 @@ static const char *first_unfit(const struct rig_plan *plan)
                : NULL;
 }
 
-enum rig_rc rig_run_ranks_check(const struct rig_plan *plan, uint32_t rank_count, struct rig_err *err)
+/* Whether several ranks can run the plan. RIG_E_PLAN. */
+static enum rig_rc run_ranks_check(const struct rig_plan *plan, uint32_t rank_count, struct rig_err *err)
 {
     const char *what = first_unfit(plan);
     if (what != NULL)
@@ -285,7 +286,7 @@ enum rig_rc rig_run_ranks_check(const struct rig_plan *plan, uint32_t rank_count
 enum rig_rc rig_run_ranks_lead(struct rig_run_ranks *ranks, const struct rig_plan *plan, const char *folder,
                                struct rig_err *err)
 {
-    const enum rig_rc rc = rig_run_ranks_check(plan, ranks->rank_count, err);
+    const enum rig_rc rc = run_ranks_check(plan, ranks->rank_count, err);
     if (rc != RIG_OK)
         return rc;
     (void)snprintf(ranks->folder, sizeof ranks->folder, "%s", folder);

@@ -25,8 +25,6 @@ void rig_run_ranks_free(struct rig_run_ranks *ranks, int status);
 /* Those of NULL: NULL. */
 struct rig_team *rig_run_ranks_team(const struct rig_run_ranks *ranks);
 
-/* Whether several ranks can run the plan. RIG_E_PLAN. */
-enum rig_rc rig_run_ranks_check(const struct rig_plan *plan, uint32_t rank_count, struct rig_err *err);
 /* Rank 0: gives the plan to the others; the records come into this folder, `history.<rank>.rig`. RIG_E_PLAN. */
 enum rig_rc rig_run_ranks_lead(struct rig_run_ranks *ranks, const struct rig_plan *plan, const char *folder,
                                struct rig_err *err);

@@ -23,8 +23,6 @@
 #include "run/load/run_certificate.h"
 #include "run/load/run_client.h"
 #include "run/load/run_closing.h"
-#include "run/load/run_crashes.h"
-#include "run/load/run_final.h"
 #include "run/load/run_folder.h"
 #include "run/load/run_load.h"
 #include "run/load/run_measures.h"

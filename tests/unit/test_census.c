@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "checker/judge/stream/census.h"
+#include "checker/judge/stream/stream_full.h"
 #include "tests/model/cut_history.h"
 
 static struct rig_census *census_of(const struct rig_history *history, uint32_t txns_per_segment)

@@ -1,6 +1,6 @@
 #include "tests/unit/cmocka_first.h"
 
-#include "history/record/encoder_keys.h"
+#include "history/record/encoder_blocks.h"
 
 static uint32_t use(struct rig_encoder_keys *keys, int64_t key, uint64_t event)
 {

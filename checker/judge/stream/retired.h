@@ -11,7 +11,7 @@
  *                         must show that append
  *   several unread ones   a read would order their writers, so any read is a conflict; but when real time orders them
  *                         and no anomaly was found, reads have to show that order, which adds nothing
- *                         (list_retired.c)
+ *                         (list_windows.c)
  *   an anomaly            on the key, or a failed or unknown writer in the list: any use is a conflict
  *   a register            may be written again, and reads may show the later values; a read of a judged value, or of
  *                         the initial state once the key was written, is a conflict: it precedes judged transactions;
@@ -43,7 +43,7 @@ uint64_t rig_retired_unordered(const struct rig_retired *retired);
 /*
  * Whether the key, as inference found it, could be retired now and used again without a conflict, unless it has an
  * anomaly: at most one unread append is committed or may yet turn out to be; or, when the window is `clean`, the unread
- * appends have an order (list_retired.c).
+ * appends have an order (list_windows.c).
  */
 bool rig_retired_is_settled(const struct rig_retired *retired, const struct rig_inference *inference, uint32_t key,
                             bool clean);

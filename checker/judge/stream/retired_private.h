@@ -1,8 +1,8 @@
 /*
  * The representation of retired keys, shared by the files that implement retired.h.
  *
- * A key that a transaction in the window uses is a struct retired_key. All others rest, packed, in pages
- * (retired_rest.c), until a segment comes that uses them (retired_admit.c) or memory gets short (retired_forget.c).
+ * A key that a transaction in the window uses is a struct retired_key. All others rest, packed, in pages, until a segment
+ * comes that uses them (retired.c) or memory gets short (retired_forget.c).
  */
 #ifndef RIG_CHECKER_JUDGE_STREAM_RETIRED_PRIVATE_H
 #define RIG_CHECKER_JUDGE_STREAM_RETIRED_PRIVATE_H
@@ -66,10 +66,6 @@ static const uint64_t rig_retired_empty_hash = 0x9e3779b97f4a7c15U;
 /* Continues a hash with the first `count` elements of the list. */
 uint64_t rig_retired_hash_on(uint64_t hash, const struct rig_read_list *list, uint32_t count);
 
-enum rig_rc rig_retired_no_memory(struct rig_err *err);
-
-/* Adds a key that is not there yet; NULL when memory runs out. */
-struct retired_key *rig_retired_add(struct rig_retired *retired, uint64_t name);
 /* Whether the value may have been written to the key. */
 bool rig_retired_holds(const struct retired_key *key, int64_t value);
 /* The number of words for the bits of a range. */
@@ -101,8 +97,6 @@ static inline void rig_retired_set_bit(struct retired_key *key, int64_t value)
 
 /* Packs a key that no transaction in the window uses any more. False when memory runs out. */
 bool rig_retired_rest(struct rig_retired *retired, struct retired_key *key);
-/* Finds a retired key, and unpacks it when it was packed. False when memory runs out. */
-bool rig_retired_wake(struct rig_retired *retired, uint64_t name, uint32_t *number);
 
 /* ---- data types ---- */
 
@@ -134,7 +128,6 @@ struct rig_type_retired {
 };
 
 extern const struct rig_type_retired rig_list_retired, rig_register_retired, rig_set_retired, rig_object_retired;
-bool rig_list_admit(struct rig_admission *a); /* the one of lists */
 
 /* An operation of the copy on a retired key. */
 typedef void rig_admit_op(struct rig_admission *a, struct retired_key *key, enum rig_outcome outcome,

@@ -9,7 +9,7 @@
  *
  * A key counts as finished when no open transaction names it and none of the last `idle` transactions (fewer for a key
  * that was used often) has used it. This is a guess; retired.h detects a wrong one. The result is a conflict: the check
- * has to start over. With a `census` (census.h) of the whole history there are no guesses and no such conflicts.
+ * has to start over. With a `census` (stream_full.h) of the whole history there are no guesses and no such conflicts.
  *
  * An assumption about registers has to hold for all keys. A window that contradicts one is a conflict too, also with a
  * census: `contradicted` receives the assumption (RIG_ASSUMPTION_BIT()s), and the next pass judges without it. At most
@@ -25,8 +25,8 @@
 #define RIG_CHECKER_JUDGE_STREAM_STREAM_H
 
 #include "base/err.h"
-#include "checker/judge/stream/census.h"
 #include "checker/judge/check.h"
+#include "checker/judge/stream/stream_full.h"
 #include "checker/model/watch.h"
 #include "history/model/segment.h"
 

@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "checker/model/object_words.h"
 #include "checker/prove/object_order_search.h"
-#include "checker/prove/replay_object.h"
+#include "checker/prove/replay_objects.h"
 #include "checker/prove/witness/verify_type.h"
 #include "history/types/object_kinds.h"
 

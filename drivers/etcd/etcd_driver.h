@@ -1,8 +1,8 @@
 /*
  * The options of etcd: a cluster that rig starts, or an existing one.
  */
-#ifndef RIG_DRIVERS_ETCD_ETCD_OPTIONS_H
-#define RIG_DRIVERS_ETCD_ETCD_OPTIONS_H
+#ifndef RIG_DRIVERS_ETCD_ETCD_DRIVER_H
+#define RIG_DRIVERS_ETCD_ETCD_DRIVER_H
 
 #include "drivers/http/http_options.h"
 
@@ -11,7 +11,7 @@ enum { RIG_ETCD_MEMBERS_MOST = 5 };
 struct rig_etcd_options {
     struct rig_http_options http; /* endpoints: empty when rig starts the cluster */
     const char *dialect;
-    int64_t reads; /* index into rig_etcd_reads_names */
+    int64_t reads; /* index into etcd_reads_names */
     int64_t nodes;
     const char *program;
     const char *run_as;
@@ -21,10 +21,5 @@ struct rig_etcd_options {
     int64_t start_timeout_ns;
     int64_t stop_timeout_ns;
 };
-
-extern const struct rig_option rig_etcd_option_table[];
-extern const char *const rig_etcd_reads_names[];
-
-enum rig_rc rig_etcd_options_check(const struct rig_etcd_options *options, struct rig_err *err);
 
 #endif

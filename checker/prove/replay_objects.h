@@ -2,8 +2,8 @@
  * The state of an object, and what its operations do to it: a register has a value, a lock is 1 while it is held, a
  * string register has a text, and a queue or a stack has values in a row.
  */
-#ifndef RIG_CHECKER_PROVE_REPLAY_OBJECT_H
-#define RIG_CHECKER_PROVE_REPLAY_OBJECT_H
+#ifndef RIG_CHECKER_PROVE_REPLAY_OBJECTS_H
+#define RIG_CHECKER_PROVE_REPLAY_OBJECTS_H
 
 #include "base/buf.h"
 #include "base/vec.h"
@@ -28,8 +28,6 @@ void rig_replay_object_done(struct rig_replay_object *state);
 /* Whether the operation is possible in the state, which becomes that after it, unless it is not. */
 bool rig_replay_object_apply(struct rig_replay_object *state, enum rig_workload workload, int64_t nil,
                              const struct rig_txn_op *op);
-/* Whether a take is possible: of the first value of a queue, of the last one of a stack, or of none. */
-bool rig_replay_object_can_take(const struct rig_replay_object *state, const struct rig_txn_op *op);
 
 static inline bool rig_replay_object_takes(const struct rig_txn_op *op)
 {

@@ -8,8 +8,8 @@
  *
  * Threads: prepare and release from any, for different parts; the others while no other thread uses the bytes.
  */
-#ifndef RIG_HISTORY_SOURCE_SOURCE_BYTES_H
-#define RIG_HISTORY_SOURCE_SOURCE_BYTES_H
+#ifndef RIG_HISTORY_SOURCE_SOURCE_PARTS_H
+#define RIG_HISTORY_SOURCE_SOURCE_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,10 +46,6 @@ void rig_source_bytes_borrow(struct rig_source_bytes *bytes, const void *data, s
 void rig_source_bytes_replace(struct rig_source_bytes *bytes, struct rig_buf *buf);
 void rig_source_bytes_close(struct rig_source_bytes *bytes);
 
-/* If the file has grown, maps it anew (`data` moves) and sets *grown. */
-enum rig_rc rig_source_bytes_grow(struct rig_source_bytes *bytes, const char *name, bool *grown, struct rig_err *err);
-/* [begin, end) will be read, or is no longer needed. */
-void rig_source_bytes_prepare(const struct rig_source_bytes *bytes, size_t begin, size_t end);
 void rig_source_bytes_release(const struct rig_source_bytes *bytes, size_t begin, size_t end);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * The keys of a record that is being written. Private to the encoder.
+ * The keys of a record that is being written.
  *
  * A key gets a number, that of its definition, at its first use in a block. The next block starts with the keys in use:
  * a key that was unused for 16 times its usual interval has probably left the load.
  *
  * Space: 96 bytes a key, 8 an element of a spine. A look-up of a key that was used lately costs one cache line.
  */
-#ifndef RIG_HISTORY_RECORD_ENCODER_KEYS_H
-#define RIG_HISTORY_RECORD_ENCODER_KEYS_H
+#ifndef RIG_HISTORY_RECORD_ENCODER_BLOCKS_H
+#define RIG_HISTORY_RECORD_ENCODER_BLOCKS_H
 
 #include "base/table.h"
 #include "base/vec.h"

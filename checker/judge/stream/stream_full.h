@@ -10,8 +10,8 @@
  * the later of both: that costs memory and does not change the verdict.) Time: one look-up for each key of a segment.
  * Threads: one.
  */
-#ifndef RIG_CHECKER_JUDGE_STREAM_CENSUS_H
-#define RIG_CHECKER_JUDGE_STREAM_CENSUS_H
+#ifndef RIG_CHECKER_JUDGE_STREAM_STREAM_FULL_H
+#define RIG_CHECKER_JUDGE_STREAM_STREAM_FULL_H
 
 #include <stdbool.h>
 #include <stddef.h>
