@@ -131,6 +131,7 @@ static enum rig_rc show_rows(const struct executing *x, uint32_t op, const struc
 
 struct totals {
     uint64_t count, sum;
+    bool is_past; /* a row is counted at a version that is not the current one */
 };
 
 static void count_row(const struct executing *x, const struct rig_replayed_row *row,
@@ -141,6 +142,7 @@ static void count_row(const struct executing *x, const struct rig_replayed_row *
         return;
     totals->count++;
     totals->sum += (uint64_t)version;
+    totals->is_past |= missed != NULL && version != rig_replayed_version(&x->rows, row, NULL);
 }
 
 /* All rows that meet the condition. `missed`: of rig_replayed_version(). */
@@ -244,6 +246,8 @@ static enum rig_rc read_total(const struct executing *x, uint32_t op, const stru
     const struct totals found = count_rows(x, at->key, condition, missed);
     if (missed != NULL)
         (void)mark_missed(x, op, false);
+    if (rc == RIG_OK && found.is_past && x->r->kind == RIG_ORDER_ITEMS)
+        return refuse(x, op, "the read counts a row at a version that is not the current one");
     if (rc != RIG_OK ||
         rig_row_total_is(condition, rig_read_element(&list, 0), rig_read_element(&list, 1), found.count, found.sum))
         return rc;

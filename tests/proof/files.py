@@ -47,6 +47,18 @@ class Files(unittest.TestCase):
                 self.assertRegex(replay.stdout, r"(?m)^snapshot-isolation +held$")
                 run("rm", "-r", "out", cwd=self.folder)
 
+    def test_of_totals(self):
+        """A total may miss a row, and not the newest version of one that it counts."""
+        history = HISTORIES / "predicate-totals-skew.jsonl"
+        run(RIG, "check", "--proof", self.proof, history)
+        head = "\n".join(self.proof.read_text().splitlines()[:2])
+        for order, misses in (("1 4 5 7", "5 1 4"), ("1 5 4 7", "4 1 5")):
+            with self.subTest(order=order):
+                self.proof.write_text(f"{head}\nheld items repeatable-read\n{order}\nmisses {misses}\n.\nend\n")
+                replay = run(VERIFY, history, self.proof)
+                self.assertEqual(replay.returncode, 1, replay.stdout)
+                self.assertIn("not the current one", replay.stderr)
+
     def test_of_rows(self):
         """A refuted level of rows has no witness in a proof; a changed order of one that holds is refused."""
         history = HISTORIES / "predicate-G2.jsonl"
