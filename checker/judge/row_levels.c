@@ -5,6 +5,7 @@
 #include "checker/infer/row_guess.h"
 #include "checker/infer/row_versions.h"
 #include "checker/decide/rule.h"
+#include "checker/judge/proof/row_search.h"
 #include "checker/model/level.h"
 
 static const enum rig_level by_rung[RIG_RUNG_COUNT][RIG_ALONG_COUNT] = {
@@ -100,13 +101,19 @@ static enum rig_rc judge_guess(struct asking *a, const struct rig_history *histo
     return rc;
 }
 
+/* The levels with one snapshot a transaction: their orders are the solver's, too. */
+static uint64_t ordered_levels(void)
+{
+    uint64_t levels = 0;
+    for (unsigned along = 0; along < RIG_ALONG_COUNT; along++)
+        levels |= RIG_LEVEL_BIT(by_rung[RIG_RUNG_SNAPSHOT][along]) | RIG_LEVEL_BIT(by_rung[RIG_RUNG_ALL][along]);
+    return levels;
+}
+
 /* Whether the guess can decide one of the levels: snapshots of transactions where these matter, else those of reads. */
 static bool is_for(enum rig_row_guess guess, uint64_t levels)
 {
-    uint64_t of_snapshots = 0;
-    for (unsigned order = 0; order < RIG_ALONG_COUNT; order++)
-        of_snapshots |= RIG_LEVEL_BIT(by_rung[RIG_RUNG_SNAPSHOT][order]) | RIG_LEVEL_BIT(by_rung[RIG_RUNG_ALL][order]);
-    return (levels & (guess == RIG_ROW_GUESS_APART ? ~of_snapshots : of_snapshots)) != 0;
+    return (levels & (guess == RIG_ROW_GUESS_APART ? ~ordered_levels() : ordered_levels())) != 0;
 }
 
 static enum rig_rc try_guesses(struct asking *a, const struct rig_inference *inference)
@@ -130,6 +137,64 @@ static enum rig_rc try_guesses(struct asking *a, const struct rig_inference *inf
     return rc;
 }
 
+/* Asks the solver for an order that explains the level. *answer: without a guess at counts, NO refutes it. */
+static enum rig_rc ask_solver(struct asking *a, const struct rig_inference *inference, enum rig_level level,
+                              const struct rig_row_counts *counts, enum rig_answer *answer)
+{
+    const struct rig_rule *rule = rig_level_rule(level);
+    const int64_t now_ns = rig_clock_now_ns(), left_ns = a->deadline_ns > now_ns ? a->deadline_ns - now_ns : 0;
+    const struct rig_solve_budget budget = {.deadline_ns = now_ns + left_ns / 2,
+                                            .limit_bytes = a->judge->scratch.limit_bytes};
+    a->order.missed.count = 0;
+    a->found = false;
+    enum rig_rc rc = rig_row_search(inference, rule->form == RIG_RULE_SNAPSHOT, rule->along, counts, &budget,
+                                    &a->order.events, answer, a->err);
+    if (rc == RIG_OK && *answer == RIG_ANSWER_YES)
+        rc = rig_row_order_try(level, &a->facts, &a->order, &a->found, a->err);
+    if (rc == RIG_OK && a->found)
+        a->held |= rig_level_info(level)->below;
+    return rc;
+}
+
+/* Asks the solver about the levels that are open: the strongest first, because an order for one explains those below it.
+ * Where counts matter, once more with a guess at what they saw. Each question has half of the time that is left. */
+static enum rig_rc try_solver(struct asking *a, const struct rig_inference *inference,
+                              const struct rig_row_counts *counts)
+{
+    enum rig_rc rc = RIG_OK;
+    for (unsigned i = 2 * RIG_ALONG_COUNT; rc == RIG_OK && i-- > 0 && !(a->proves && a->found);) {
+        const enum rig_along along = (enum rig_along)(i / 2);
+        const enum rig_level level = by_rung[i % 2 == 0 ? RIG_RUNG_SNAPSHOT : RIG_RUNG_ALL][along];
+        enum rig_answer answer = RIG_ANSWER_NO;
+        if ((a->levels & ~a->held & RIG_LEVEL_BIT(level)) == 0 ||
+            (along == RIG_ALONG_REALTIME && !inference->history->has_invocations))
+            continue;
+        rc = ask_solver(a, inference, level, NULL, &answer);
+        if (rc == RIG_OK && answer == RIG_ANSWER_YES && !a->found && counts != NULL)
+            rc = ask_solver(a, inference, level, counts, &answer);
+    }
+    return rc;
+}
+
+/* Makes a guess at what counts saw, from the first guess of all, and asks the solver. */
+static enum rig_rc solve(struct asking *a, const struct rig_inference *inference)
+{
+    struct rig_arena arena;
+    struct rig_read_places places;
+    struct rig_row_counts counts = {0};
+    uint64_t unfit;
+    rig_arena_init(&arena, a->judge->scratch.limit_bytes);
+    enum rig_rc rc = RIG_OK;
+    if (!rig_row_guess_find(inference, RIG_ROW_GUESS_EARLY, &arena, &places, &unfit) ||
+        (unfit != UINT64_MAX && !rig_row_counts_find(inference, &places, &counts)))
+        rc = rig_memory_limit(a->err, "the order of the commits");
+    if (rc == RIG_OK)
+        rc = try_solver(a, inference, unfit == UINT64_MAX || counts.unfit > 0 ? NULL : &counts);
+    rig_row_counts_done(&counts);
+    rig_arena_done(&arena);
+    return rc;
+}
+
 /* Asks the graph of what the reads show, as far as nothing that they leave open matters, and then the guesses. */
 static enum rig_rc ask(struct asking *a, const struct rig_history *history)
 {
@@ -147,6 +212,8 @@ static enum rig_rc ask(struct asking *a, const struct rig_history *history)
         rc = prove_levels(a, &first.inference, free_levels);
     if (rc == RIG_OK && !a->found)
         rc = try_guesses(a, &first.inference);
+    if (rc == RIG_OK && (a->levels & ~a->held & ordered_levels()) != 0 && !(a->proves && a->found))
+        rc = solve(a, &first.inference);
     rig_judge_done(&first);
     return rc;
 }

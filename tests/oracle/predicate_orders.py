@@ -347,6 +347,8 @@ def main():
     print(f"{arguments.count} histories agree; refuted, or held: {tally}")
     if min(tally["serializable"], tally["serializable held"]) < arguments.count // 30 or min(count for name, count in tally.items() if name != "open") < 1:
         sys.exit("too few histories were refuted or held to test anything")
+    if tally["open"] > 0.1 * 4 * arguments.count:
+        sys.exit("too many levels are left open: the search for an order should decide nearly all")
 
 
 if __name__ == "__main__":

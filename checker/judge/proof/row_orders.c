@@ -111,19 +111,12 @@ static uint32_t proved_bit(enum rig_level level)
     return index < 0 ? 0 : UINT32_C(1) << index;
 }
 
-enum rig_rc rig_row_order_find(struct rig_inference *inference, enum rig_level level, const struct rig_facts *facts,
-                               struct rig_row_order *order, bool *found, struct rig_err *err)
+enum rig_rc rig_row_order_try(enum rig_level level, const struct rig_facts *facts, struct rig_row_order *order,
+                              bool *found, struct rig_err *err)
 {
     struct rig_err why = {0};
-    order->events.count = order->missed.count = 0;
     *found = false;
     if (!rig_row_order_kind(level, &order->kind) || proved_bit(level) == 0)
-        return RIG_OK;
-    const bool by_reads = order->kind == RIG_ORDER_COMMITS || order->kind == RIG_ORDER_ITEMS;
-    if (!order_by_edges(inference, level, order, found) ||
-        (*found && by_reads && inference->history->places != NULL && !note_all_missed(inference->history, order)))
-        return rig_memory_limit(err, "the order of the transactions");
-    if (!*found)
         return RIG_OK;
     const struct rig_order tried = {.kind = order->kind,
                                     .events = order->events.at,
@@ -133,4 +126,18 @@ enum rig_rc rig_row_order_find(struct rig_inference *inference, enum rig_level l
     const enum rig_rc rc = rig_replay(facts, &tried, proved_bit(level), &why);
     *found = rc == RIG_OK;
     return rc == RIG_OK || rc == RIG_E_INPUT ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+}
+
+enum rig_rc rig_row_order_find(struct rig_inference *inference, enum rig_level level, const struct rig_facts *facts,
+                               struct rig_row_order *order, bool *found, struct rig_err *err)
+{
+    order->events.count = order->missed.count = 0;
+    *found = false;
+    if (!rig_row_order_kind(level, &order->kind))
+        return RIG_OK;
+    const bool by_reads = order->kind == RIG_ORDER_COMMITS || order->kind == RIG_ORDER_ITEMS;
+    if (!order_by_edges(inference, level, order, found) ||
+        (*found && by_reads && inference->history->places != NULL && !note_all_missed(inference->history, order)))
+        return rig_memory_limit(err, "the order of the transactions");
+    return *found ? rig_row_order_try(level, facts, order, found, err) : RIG_OK;
 }

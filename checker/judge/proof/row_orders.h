@@ -32,4 +32,8 @@ bool rig_row_order_kind(enum rig_level level, enum rig_order_kind *kind);
 enum rig_rc rig_row_order_find(struct rig_inference *inference, enum rig_level level, const struct rig_facts *facts,
                                struct rig_row_order *order, bool *found, struct rig_err *err);
 
+/* Whether this order proves the level: its events, and what counts missed. Fills in the kind. */
+enum rig_rc rig_row_order_try(enum rig_level level, const struct rig_facts *facts, struct rig_row_order *order,
+                              bool *found, struct rig_err *err);
+
 #endif
