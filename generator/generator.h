@@ -101,6 +101,9 @@ struct rig_generator_options {
     int64_t appends_per_key;
     bool prefill;                    /* each key has its row before the load */
     double updates, deletes;         /* shares of the writing statements of predicate; the others insert */
+    int64_t templates;               /* sql: conditions that are drawn before the load */
+    double nulls;                    /* sql: share of the inserted values that are NULL */
+    double locks, aggregates;        /* sql: shares of the reads that lock their rows, and that aggregate them */
     int64_t amount_most;             /* of an increment or a transfer */
     double amount_negative;          /* share of the increments of counters that are below 0 */
     int64_t accounts;                /* of a bank: their number */

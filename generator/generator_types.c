@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "generator/group_ops.h"
+#include "generator/sql_statements.h"
 #include "generator/workload.h"
 #include "history/types/row_ops.h"
 
@@ -232,8 +233,9 @@ static uint32_t draw_statement(struct rig_generator *generator, struct rig_op *o
     return count;
 }
 
-/* Writes one transaction; returns the number of operations. */
-static uint32_t rows_transaction(struct rig_generator *generator, struct rig_op *ops, bool *read_only)
+/* Writes one transaction of such statements; returns the number of operations. */
+static uint32_t statements_transaction(struct rig_generator *generator, struct rig_op *ops, bool *read_only,
+                                       uint32_t (*draw)(struct rig_generator *, struct rig_op *, bool *))
 {
     const struct rig_generator_options *options = &generator->options;
     const int64_t statements =
@@ -242,10 +244,20 @@ static uint32_t rows_transaction(struct rig_generator *generator, struct rig_op 
     *read_only = true;
     for (int64_t i = 0; i < statements; i++) {
         bool reads;
-        count += draw_statement(generator, ops + count, &reads);
+        count += draw(generator, ops + count, &reads);
         *read_only &= reads;
     }
     return count;
+}
+
+static uint32_t rows_transaction(struct rig_generator *generator, struct rig_op *ops, bool *read_only)
+{
+    return statements_transaction(generator, ops, read_only, draw_statement);
+}
+
+static uint32_t sql_transaction(struct rig_generator *generator, struct rig_op *ops, bool *read_only)
+{
+    return statements_transaction(generator, ops, read_only, rig_sql_statement_draw);
 }
 
 /* The most operations of a transaction, three for a statement; and the writes of one, on average. */
@@ -388,6 +400,7 @@ const struct rig_generator_type rig_generator_types[RIG_WORKLOAD_COUNT] = {
                                  .leaves_at = rig_claim_leaves_at,
                                  .key_bound = rig_claim_key_bound},
     [RIG_WORKLOAD_PREDICATE] = {.draw_transaction = rows_transaction, .writes = rows_writes, .keys = rows_operations},
+    [RIG_WORKLOAD_SQL] = {.draw_transaction = sql_transaction, .writes = rows_writes, .keys = rows_operations},
     [RIG_WORKLOAD_SEQUENTIAL] = {.draw_transaction = rig_sequence_transaction,
                                  .most_operations = 1,
                                  .most_keys = 1,

@@ -9,6 +9,7 @@
 #include "generator/application.h"
 #include "generator/generator.h"
 #include "generator/generator_types.h"
+#include "generator/workload.h"
 #include "history/types/types.h"
 
 #define AT(member) offsetof(struct rig_generator_options, member)
@@ -212,7 +213,8 @@ const struct rig_option rig_generator_option_table[] = {
      .least = 0,
      .most = 1,
      .help =
-         "share of the statements of predicate that write which update the rows that meet a condition; of those that "
+         "share of the statements of predicate and sql that write which update the rows that meet a condition; of "
+         "those of predicate that "
          "read, 10 % ask for the number of rows and the sum of their versions, 5 % for this sum alone, and the others "
          "for the rows"},
     {.name = "statements.deletes",
@@ -222,6 +224,31 @@ const struct rig_option rig_generator_option_table[] = {
      .least = 0,
      .most = 1,
      .help = "share of them which delete these rows; the others insert a row"},
+    {.name = "statements.templates",
+     .type = RIG_OPTION_INT,
+     .offset = AT(templates),
+     .default_text = "24",
+     .least = 1,
+     .most = RIG_MOST_TEMPLATES,
+     .help = "type sql: conditions that the seed draws before the load; each statement takes one of them with constants "
+             "of its own"},
+    {.name = "statements.nulls",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(nulls),
+     .default_text = "15%",
+     .help = "type sql: share of the values that statements write which are NULL; also of a quarter of the constants in "
+             "conditions"},
+    {.name = "statements.locks",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(locks),
+     .default_text = "10%",
+     .help = "type sql: share of the reads that lock their rows, half of them FOR UPDATE and half FOR SHARE, where the "
+             "database has it"},
+    {.name = "statements.aggregates",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(aggregates),
+     .default_text = "10%",
+     .help = "type sql: share of the reads that aggregate their rows into one, with a list of their versions"},
     {.name = "amount.most",
      .type = RIG_OPTION_INT,
      .offset = AT(amount_most),
@@ -353,8 +380,12 @@ static const struct effect {
     {"keys.hot-accesses", DRAWN, ~PLANNED},
     {"keys.zipf-exponent", DRAWN | S(TWITTER) | S(CART), ~PLANNED},
     {"keys.group", DRAWN, GROUPS},
-    {"statements.updates", DRAWN, T(PREDICATE)},
-    {"statements.deletes", DRAWN, T(PREDICATE)},
+    {"statements.updates", DRAWN, T(PREDICATE) | T(SQL)},
+    {"statements.deletes", DRAWN, T(PREDICATE) | T(SQL)},
+    {"statements.templates", DRAWN, T(SQL)},
+    {"statements.nulls", DRAWN, T(SQL)},
+    {"statements.locks", DRAWN, T(SQL)},
+    {"statements.aggregates", DRAWN, T(SQL)},
     {"amount.most", DRAWN, T(COUNTER) | T(BANK)},
     {"amount.negative", DRAWN, T(COUNTER)},
     {"accounts.count", DRAWN, T(BANK)},
@@ -405,7 +436,7 @@ static enum rig_rc check_savepoints(const struct rig_generator_options *options,
     const char *why = (type & (unsigned)RIG_OBJECT_TYPES) != 0 ? "its transactions are one operation, and there is "
                                                                  "nothing else that a rollback could leave"
                       : (type & PLANNED) != 0 ? "each of its values has its place in the load, and none may be undone"
-                      : (type & T(PREDICATE)) != 0
+                      : (type & (T(PREDICATE) | T(SQL))) != 0
                           ? "its statements change what the conditions of later ones find, so none may be undone"
                           : NULL;
     if (options->rollback_share <= 0 || why == NULL)
@@ -419,7 +450,7 @@ static enum rig_rc check_prefill(const struct rig_generator_options *options, st
 {
     const unsigned type = 1u << options->type;
     const char *why = (type & T(SET)) != 0         ? "its elements are its rows, and each is made when it is added"
-                      : (type & T(PREDICATE)) != 0 ? "its own statements insert the rows"
+                      : (type & (T(PREDICATE) | T(SQL))) != 0 ? "its own statements insert the rows"
                       : (type & T(BANK)) != 0      ? "its accounts always have rows"
                       : (type & (T(COUNTER) | (unsigned)RIG_OBJECT_TYPES)) != 0
                           ? "none of its verdicts depends on whether a key has a row"
@@ -496,6 +527,8 @@ enum rig_rc rig_generator_check(const struct rig_generator_options *options, str
         rc = check_program(options, err);
     if (rc != RIG_OK)
         return rc;
+    if (options->locks + options->aggregates > 1)
+        return rig_fail(err, RIG_E_PLAN, "`statements.locks` and `statements.aggregates` are more than 100%% together");
     if (options->updates + options->deletes > 1)
         return rig_fail(err, RIG_E_PLAN, "`statements.updates` and `statements.deletes` are more than 100%% together");
     if (options->transactions == 0 && options->duration_ns == 0)

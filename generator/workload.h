@@ -11,6 +11,8 @@
 #include "generator/keys.h"
 #include "history/types/types.h"
 
+enum { RIG_MOST_TEMPLATES = 64 };
+
 struct rig_generator {
     struct rig_generator_options options;
     const struct rig_data_type *type;
@@ -26,6 +28,7 @@ struct rig_generator {
     bool reads_only;                 /* a chance of 1, for which 2^-32 has no number */
     int64_t first_value, value_step; /* of the values that this client writes to a key */
     int64_t group_read;              /* sequential: the group of the reads under way */
+    uint64_t templates[RIG_MOST_TEMPLATES]; /* sql: conditions of 56 bits (history/types/row_values.h) */
     struct rig_key_slot *partner;    /* pairs, and locks: the slot of the next operation; NULL: it begins a pair */
 };
 

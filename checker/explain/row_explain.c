@@ -7,6 +7,7 @@
 #include "checker/infer/row_versions.h"
 #include "checker/model/verdict.h"
 #include "history/types/row_ops.h"
+#include "history/types/row_sql.h"
 
 /* ---- steps ---- */
 
@@ -163,7 +164,7 @@ static uint32_t find_turn(const struct rig_row_chains *rows, uint32_t insert, co
     for (uint32_t at = of->first_version; at != RIG_ROW_NONE; at = rows->versions[at].next) {
         if (rig_row_is_replaced_at_once(rows, at))
             continue;
-        const bool meets = rig_row_matches(condition, of->number, rig_rows_number(rows, at));
+        const bool meets = rig_rows_meets(rows, condition, at);
         if ((meets != met || (rig_row_adds(condition) && meets)) && rig_rows_writer(rows, at) == other)
             return at;
         met = meets;
@@ -278,6 +279,11 @@ static const char *const actions[] = {"inserted", "updated", "deleted", "inserte
 static void add_condition(const struct rig_history *history, const struct rig_row_where *condition,
                           struct rig_buf *text)
 {
+    if (condition->column == RIG_ROW_BY_TESTS) {
+        rig_buf_add_text(text, " where ");
+        rig_row_say_tests((uint64_t)condition->least, text);
+        return;
+    }
     const bool by_id = condition->column == RIG_ROW_BY_ID;
     const int64_t unit = by_id ? RIG_ROW_SERIAL : 1, least = condition->least * unit;
     const char *column = by_id ? "id" : condition->column == RIG_ROW_BY_CLASS ? "class" : "value";

@@ -112,6 +112,16 @@ static bool note_lost(struct infer *in, struct shown *shown, int64_t id, uint32_
     return note(in, shown, RIG_ANOMALY_LOST_UPDATE, id, rig_rows_number(in->rows, version), other->txn, other->op);
 }
 
+/* Whether the row meets the condition at the version that the read shows, as far as its contents are known. */
+static bool may_meet(const struct infer *in, const struct shown *shown, int64_t id, int64_t number, uint32_t version)
+{
+    if (shown->condition.column != RIG_ROW_BY_TESTS)
+        return rig_row_matches(&shown->condition, id, number);
+    const bool unknown =
+        version == RIG_ROW_NONE || in->rows->versions[version].contents == RIG_ROW_CONTENTS_UNKNOWN;
+    return unknown || rig_rows_meets(in->rows, &shown->condition, version);
+}
+
 /* A row that the read shows. */
 static bool take_row(struct infer *in, struct shown *shown, int64_t id, int64_t number)
 {
@@ -129,7 +139,7 @@ static bool take_row(struct infer *in, struct shown *shown, int64_t id, int64_t 
     const bool unwritten = of == NULL || insert == RIG_ROW_NONE || (of->rows_known && version == RIG_ROW_NONE);
     if (unwritten || rig_row_action(number) == RIG_ROWS_DELETE)
         return note(in, shown, RIG_ANOMALY_GARBAGE_READ, id, number, UINT32_MAX, UINT32_MAX);
-    if (!rig_row_matches(&shown->condition, id, number) &&
+    if (!may_meet(in, shown, id, number, version) &&
         !note(in, shown, RIG_ANOMALY_PREDICATE_MISMATCH, id, number, UINT32_MAX, UINT32_MAX))
         return false;
     if (of->txn == shown->txn && of->op > shown->op)
@@ -146,29 +156,41 @@ static bool take_row(struct infer *in, struct shown *shown, int64_t id, int64_t 
            (version == RIG_ROW_NONE || note_lost(in, shown, id, version));
 }
 
+/* Whether the contents of the row's versions say where it meets the condition. Contents that are not known make all
+ * later ones unknown. */
+static bool tells_contents(const struct rig_row_chains *rows, const struct rig_row_write *insert,
+                           const struct rig_row_where *condition)
+{
+    if (condition->column != RIG_ROW_BY_TESTS || !insert->is_whole)
+        return true;
+    const bool is_deleted = rig_row_action(rig_rows_number(rows, insert->last)) == RIG_ROWS_DELETE;
+    const uint32_t last = is_deleted ? rows->versions[insert->last].before : insert->last;
+    return last != RIG_ROW_NONE && rows->versions[last].contents != RIG_ROW_CONTENTS_UNKNOWN;
+}
+
 struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t insert,
                                     const struct rig_row_where *condition)
 {
     const struct rig_row_write *of = &rows->statements[insert];
-    struct rig_row_span span = {.known = of->is_whole, .first = RIG_ROW_NONE, .last = of->last};
+    struct rig_row_span span = {.known = of->is_whole && tells_contents(rows, of, condition), .first = RIG_ROW_NONE, .last = of->last};
     while (span.known && span.last != RIG_ROW_NONE &&
-           rig_row_matches(condition, of->number, rig_rows_number(rows, span.last)))
+           rig_rows_meets(rows, condition, span.last))
         span.last = rows->versions[span.last].before;
     if (!span.known || span.last == RIG_ROW_NONE || rig_row_action(of->number) != RIG_ROWS_INITIAL)
         return span;
     span.first = of->first_version;
-    while (rig_row_matches(condition, of->number, rig_rows_number(rows, span.first)))
+    while (rig_rows_meets(rows, condition, span.first))
         span.first = rows->versions[span.first].next;
     return span;
 }
 
 /* Whether the row meets the condition at a version of the span: then versions that a read without it saw differ in
  * their edges. */
-static bool meets_within(const struct rig_row_chains *rows, int64_t id, const struct rig_row_where *condition,
+static bool meets_within(const struct rig_row_chains *rows, const struct rig_row_where *condition,
                          const struct rig_row_span *span)
 {
     uint32_t version = span->last;
-    while (version != span->first && !rig_row_matches(condition, id, rig_rows_number(rows, version)))
+    while (version != span->first && !rig_rows_meets(rows, condition, version))
         version = rows->versions[version].before;
     return version != span->first;
 }
@@ -181,11 +203,11 @@ static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
     uint32_t own_op = UINT32_MAX;
     const uint32_t own = own_version(in, shown, row->number, &own_op);
     if (own != RIG_ROW_NONE)
-        return !rig_row_matches(&shown->condition, row->number, rig_rows_number(rows, own)) ||
+        return !rig_rows_meets(rows, &shown->condition, own) ||
                note(in, shown, RIG_ANOMALY_INTERNAL, row->number, rig_rows_number(rows, own), UINT32_MAX, own_op);
     const struct rig_row_span span = rig_row_span_of(rows, insert, &shown->condition);
     const bool may_exist = in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
-    const bool is_choice = span.known && meets_within(rows, row->number, &shown->condition, &span);
+    const bool is_choice = span.known && meets_within(rows, &shown->condition, &span);
     const bool is_item = shown->condition.column == RIG_ROW_BY_KEY;
     shown->is_missing |= is_choice && !is_item;
     shown->is_open |= span.known ? is_choice && is_item : may_exist;
@@ -224,7 +246,7 @@ struct rig_row_turns rig_row_turns_of(const struct rig_row_chains *rows, uint32_
         const uint32_t place = rig_row_place(rows, at);
         if (rig_row_is_replaced_at_once(rows, at))
             continue;
-        const bool meets = rig_row_matches(condition, of->number, rig_rows_number(rows, at));
+        const bool meets = rig_rows_meets(rows, condition, at);
         turns.known = place != RIG_PLACE_NONE;
         behind |= place >= seen;
         const bool turned = meets != met || (adds && meets);
@@ -268,7 +290,7 @@ static void leave_open(struct infer *in, struct shown *shown, uint32_t insert)
         return;
     const struct rig_row_span span = rig_row_span_of(in->rows, insert, &shown->condition);
     shown->is_open |= span.known
-                          ? span.last != row->last || meets_within(in->rows, row->number, &shown->condition, &span)
+                          ? span.last != row->last || meets_within(in->rows, &shown->condition, &span)
                           : in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
 }
 

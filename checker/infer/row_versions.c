@@ -254,10 +254,59 @@ static bool find_versions(struct rig_row_chains *rows, struct rig_arena *arena)
                 (struct rig_row_version){.id = is_insert(of) ? of->number : rig_read_element(&list, 2 * at),
                                          .statement = i,
                                          .before = RIG_ROW_NONE,
-                                         .next = RIG_ROW_NONE};
+                                         .next = RIG_ROW_NONE,
+                                         .contents = RIG_ROW_CONTENTS_UNKNOWN};
     }
     RIG_INVARIANT(rows->version_count == count);
     return true;
+}
+
+/* The version that this one replaced, of any transaction; RIG_ROW_NONE. */
+static uint32_t replaced_version(const struct rig_row_chains *rows, uint32_t version)
+{
+    const struct rig_row_version *of = &rows->versions[version];
+    const struct rig_row_write *by = &rows->statements[of->statement];
+    if (is_insert(by))
+        return RIG_ROW_NONE;
+    const struct rig_read_list list = changed_rows(rows, by);
+    const uint32_t statement =
+        rig_rows_statement(rows, by->key, rig_read_element(&list, 2 * (version - by->first_version) + 1));
+    return statement == RIG_ROW_NONE ? RIG_ROW_NONE : rig_rows_version(rows, statement, of->id);
+}
+
+/* Works out the contents of the version, and of those before it that have none yet: back to one that has, and forward
+ * again. Versions that replace each other in a circle have none. */
+static bool find_contents(struct rig_row_chains *rows, uint32_t version, struct row_stack *waiting)
+{
+    uint32_t contents = RIG_ROW_CONTENTS_UNKNOWN;
+    for (uint32_t at = version; at != RIG_ROW_NONE && waiting->count <= rows->version_count;) {
+        contents = rows->versions[at].contents;
+        if (contents != RIG_ROW_CONTENTS_UNKNOWN)
+            break;
+        if (!row_stack_add(waiting, at))
+            return false;
+        at = replaced_version(rows, at);
+    }
+    const bool circle = waiting->count > rows->version_count;
+    while (waiting->count > 0) {
+        const uint32_t at = waiting->at[--waiting->count];
+        contents = circle ? RIG_ROW_CONTENTS_UNKNOWN : rig_row_contents(rig_rows_number(rows, at), contents);
+        rows->versions[at].contents = contents;
+    }
+    return true;
+}
+
+/* Statements are in the order of their numbers, and nearly all replace versions of lower ones. */
+static bool find_all_contents(struct rig_row_chains *rows)
+{
+    struct row_stack waiting = {0};
+    bool done = true;
+    for (uint32_t i = 0; done && i < rows->version_count; i++) {
+        if (rig_row_is_of_sql(rig_rows_number(rows, i)))
+            done = find_contents(rows, i, &waiting);
+    }
+    row_stack_done(&waiting);
+    return done;
 }
 
 /* ---- committed transactions ---- */
@@ -395,7 +444,7 @@ enum rig_rc rig_rows_build(const struct rig_history *history, struct rig_arena *
     const enum rig_rc rc = find_statements(rows, arena, err);
     if (rc != RIG_OK)
         return rc;
-    if (!find_versions(rows, arena) || !find_committed(rows, arena))
+    if (!find_versions(rows, arena) || !find_all_contents(rows) || !find_committed(rows, arena))
         return no_memory(err);
     link_versions(rows);
     find_chains(rows);

@@ -9,6 +9,9 @@
  * chains say which versions a read that does not show the row may have seen. An update or delete of unknown rows may
  * have touched those whose ids its condition asks for.
  *
+ * The contents of a version (workload sql) are those of the version that its statement replaced, as the statement changes
+ * them. They do not depend on which transactions committed.
+ *
  * Committed are the acknowledged transactions, and those of unknown fate of which a committed read shows a version, or
  * which a certificate has.
  *
@@ -31,6 +34,8 @@ struct rig_row_version {
     int64_t id;
     uint32_t statement;    /* that made it */
     uint32_t before, next; /* versions of the row, of committed transactions; RIG_ROW_NONE: none is known */
+    uint32_t contents;     /* of the workload sql; RIG_ROW_CONTENTS_UNKNOWN: of others, of a deleted row, and where a
+                              version before it is not known */
 };
 
 /* A statement that writes. */
@@ -99,6 +104,14 @@ static inline bool rig_row_is_read(const struct rig_txn_op *op)
 static inline bool rig_row_writes(const struct rig_txn_op *op)
 {
     return op->kind == RIG_OP_ROW && op->value > 0;
+}
+
+/* Whether the row meets the condition at this version. */
+static inline bool rig_rows_meets(const struct rig_row_chains *rows, const struct rig_row_where *condition,
+                                  uint32_t version)
+{
+    const struct rig_row_version *of = &rows->versions[version];
+    return rig_row_meets(condition, of->id, rows->statements[of->statement].number, of->contents);
 }
 
 static inline uint32_t rig_rows_writer(const struct rig_row_chains *rows, uint32_t version)

@@ -95,6 +95,16 @@ static enum rig_rc infer_objects(const struct rig_history *history, struct rig_a
         .anomalies = (which),                                                                                          \
     }
 
+#define ROWS(...)                                                                                                      \
+    {                                                                                                                  \
+        .infer = rig_infer_rows, .link_items = rig_infer_items_of_rows, .continues = rig_row_continues, .whole = true, \
+        .only_whole = true, .total_orders = true, .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                        \
+        .open_for = "a read by condition does not tell which version it saw of a row that it does not show",           \
+        .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) |        \
+                     A(LOST_UPDATE) | A(PREDICATE_MISMATCH) | A(PREDICATE_READ_MISS),                                  \
+        __VA_ARGS__                                                                                                    \
+    }
+
 static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_LIST_APPEND] =
         {
@@ -133,21 +143,8 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .anomalies =
                 A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) | A(INTERNAL_PREDICATE),
         },
-    [RIG_WORKLOAD_PREDICATE] =
-        {
-            .infer = rig_infer_rows,
-            .link_items = rig_infer_items_of_rows,
-            .has_certificates = true,
-            .certified_by_rows = true,
-            .continues = rig_row_continues,
-            .whole = true,
-            .only_whole = true,
-            .total_orders = true,
-            .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
-            .open_for = "a read by condition does not tell which version it saw of a row that it does not show",
-            .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) |
-                         A(LOST_UPDATE) | A(PREDICATE_MISMATCH) | A(PREDICATE_READ_MISS),
-        },
+    [RIG_WORKLOAD_PREDICATE] = ROWS(.has_certificates = true, .certified_by_rows = true),
+    [RIG_WORKLOAD_SQL] = ROWS(),
     [RIG_WORKLOAD_CAS_REGISTER] = OBJECTS(0),
     [RIG_WORKLOAD_MUTEX] = OBJECTS(0),
     [RIG_WORKLOAD_QUEUE] = OBJECTS(A(PHANTOM_ELEMENT) | A(DUPLICATED_ELEMENT) | A(LOST_ELEMENT)),

@@ -36,7 +36,7 @@
       "skew")                                                                                                          \
     X(REPEATABLE_READ, "repeatable-read",                                                                              \
       "read and write locks on keys until the end, deadlocks detected: PL-2.99, which without predicates is strict "   \
-      "serializable; with the workload `predicate` a snapshot whose rows do not change, and phantoms")                 \
+      "serializable; with the workloads `predicate` and `sql` a snapshot whose rows do not change, and phantoms")                 \
     X(READ_COMMITTED, "read-committed",                                                                                \
       "each read sees the latest commit; writes lock their key until the end and build on its latest commit: strong "  \
       "read committed, with lost updates and read skew")                                                               \
@@ -62,7 +62,7 @@ enum {
     RIG_SIM_TAKEN = 1 << RIG_WORKLOAD_QUEUE | 1 << RIG_WORKLOAD_STACK,
     RIG_SIM_STRINGS = 1 << RIG_WORKLOAD_APPEND_REGISTER,
     RIG_SIM_OBJECTS = RIG_SIM_COMPARED | RIG_SIM_TAKEN | RIG_SIM_STRINGS, /* each operation is atomic, at any level */
-    RIG_SIM_ROWS = 1 << RIG_WORKLOAD_PREDICATE,
+    RIG_SIM_ROWS = 1 << RIG_WORKLOAD_PREDICATE | 1 << RIG_WORKLOAD_SQL,
     RIG_SIM_MULTIVERSION = RIG_SIM_TRANSACTIONS | RIG_SIM_ROWS,
     RIG_SIM_ALL = RIG_SIM_TRANSACTIONS | RIG_SIM_OBJECTS | RIG_SIM_ROWS
 };
@@ -73,6 +73,7 @@ enum {
     RIG_SIM_AT_SNAPSHOTS = RIG_SIM_AT_SERIALIZABLE | 1 << RIG_SIM_SNAPSHOT,
     RIG_SIM_AT_REPEATABLE_READ = 1 << RIG_SIM_REPEATABLE_READ,
     RIG_SIM_AT_LOCKS = RIG_SIM_AT_REPEATABLE_READ | 1 << RIG_SIM_READ_COMMITTED | 1 << RIG_SIM_READ_UNCOMMITTED,
+    RIG_SIM_AT_STATEMENTS = 1 << RIG_SIM_READ_COMMITTED | 1 << RIG_SIM_READ_UNCOMMITTED,
     RIG_SIM_AT_ANY = RIG_SIM_AT_SNAPSHOTS | RIG_SIM_AT_LOCKS
 };
 
@@ -138,7 +139,12 @@ enum {
       "a transaction's increments of a key are applied twice")                                                         \
     X(OVERDRAFT, "overdraft", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_BANK, "a transfer may take more than there is")        \
     X(DOUBLE_PUT, "double-put", RIG_SIM_AT_ANY, RIG_SIM_TAKEN, "an enqueue or push is applied twice")                  \
-    X(LOST_ROW, "lost-row", RIG_SIM_AT_ANY, RIG_SIM_ROWS, "a read by a condition misses one of its rows")
+    X(LOST_ROW, "lost-row", RIG_SIM_AT_ANY, RIG_SIM_ROWS, "a read by a condition misses one of its rows")              \
+    X(LOST_INDEX_ENTRY, "lost-index-entry", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_SQL,                                     \
+      "a version of a row is left out of the index of one column, and conditions that begin with the column miss it")  \
+    X(SKIPPED_RECHECK, "skipped-recheck", RIG_SIM_AT_STATEMENTS, RIG_SIM_ROWS,                                         \
+      "an update or delete chooses rows as they were when its transaction began, and changes their newest versions "   \
+      "without another test")
 
 enum rig_sim_bug {
 #define RIG_SIM_BUG_ENUM(id, name, levels, workloads, help) RIG_SIM_BUG_##id,

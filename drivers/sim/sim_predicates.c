@@ -111,7 +111,8 @@ struct statement {
     struct rig_sim_session *session;
     struct rig_sim_predicate_work *work;
     uint32_t op, table;
-    uint64_t commit; /* the last one that it sees */
+    uint64_t commit;    /* the last one that it sees */
+    uint64_t tested_at; /* the last one by which it tests its condition: the same, without a bug */
     struct rig_row_where condition;
     int64_t number; /* of the update or delete that it is; 0: it reads */
     size_t first;   /* its result, in work->shown */
@@ -135,11 +136,21 @@ static bool view_row(struct statement *s, uint32_t op, uint64_t writer, bool sho
     return !s->engine->predicates.evidence.full || rig_sim_evidence_row(&s->work->seen, op, writer, shown);
 }
 
-/* The row as the statement sees it meets the condition: shows it, and writes it where the statement does. `left`: the
- * transaction's own state of the row, or NULL. */
-static bool take_row(struct statement *s, uint32_t row, uint32_t base, int64_t id, int64_t number, uint64_t writer,
-                     struct rig_sim_left_row *left)
+/* A row as the statement sees it. */
+struct seen_row {
+    uint32_t row, base; /* of the table, NONE: its transaction inserted it; its version there */
+    int64_t id, number;
+    uint32_t contents;
+    uint64_t writer;
+    struct rig_sim_left_row *left; /* the transaction's own state of the row, or NULL */
+};
+
+/* The row meets the condition: shows it, and writes it where the statement does. */
+static bool take_row(struct statement *s, const struct seen_row *seen)
 {
+    const int64_t id = seen->id, number = seen->number;
+    const uint64_t writer = seen->writer;
+    struct rig_sim_left_row *left = seen->left;
     const bool removes = s->number != 0 && rig_row_action(s->number) == RIG_ROWS_DELETE;
     if (!rig_sim_shown_rows_add(&s->work->shown, id) || !rig_sim_shown_rows_add(&s->work->shown, number))
         return false;
@@ -150,11 +161,32 @@ static bool take_row(struct statement *s, uint32_t row, uint32_t base, int64_t i
     const int64_t after = removes ? 0 : s->number;
     if (!number_work(s) || !note_write(s, id, after))
         return false;
+    const uint32_t contents = rig_row_contents(s->number, seen->contents);
     if (left != NULL) {
         left->number = after;
+        left->contents = contents;
         return true;
     }
-    return rig_sim_left_rows_add(&s->work->left, (struct rig_sim_left_row){s->table, row, base, id, after});
+    return rig_sim_left_rows_add(&s->work->left,
+                                 (struct rig_sim_left_row){s->table, seen->row, seen->base, id, after, contents});
+}
+
+/* Whether the statement looks the row up by an index that lost its version: that of its first test. */
+static bool is_lost(const struct statement *s, const struct rig_sim_stored_version *version)
+{
+    if (version->lost == 0 || s->condition.column != RIG_ROW_BY_TESTS)
+        return false;
+    const struct rig_row_testings tests = rig_row_tests_of((uint64_t)s->condition.least);
+    return tests.count > 0 && tests.at[0].column + 1 == version->lost;
+}
+
+/* Whether the row meets the condition, at the version that the statement looks at. */
+static bool finds(const struct statement *s, const struct rig_sim_stored_table *table, uint32_t row, uint32_t version)
+{
+    const uint32_t looked = s->tested_at == s->commit ? version : version_at(table, row, s->tested_at);
+    const struct rig_sim_stored_version *at = looked == NONE ? NULL : &table->versions.at[looked];
+    return at != NULL && at->number != 0 && !is_lost(s, at) &&
+           rig_row_meets(&s->condition, table->rows.at[row].id, at->number, at->contents);
 }
 
 static bool take_rows(struct statement *s)
@@ -164,19 +196,24 @@ static bool take_rows(struct statement *s)
     for (uint32_t row = 0; row < table->rows.count; row++) {
         struct rig_sim_left_row *left = own == 0 ? NULL : find_left(s->work, s->table, row);
         const uint32_t version = version_at(table, row, s->commit);
-        const int64_t id = table->rows.at[row].id;
-        const int64_t number = left != NULL ? left->number : version == NONE ? 0 : table->versions.at[version].number;
-        if (number == 0 || !rig_row_matches(&s->condition, id, number))
-            continue;
-        const uint64_t writer = left != NULL ? s->work->number : table->versions.at[version].writer;
-        if (!take_row(s, row, version, id, number, writer, left))
+        const struct rig_sim_stored_version *at = version == NONE ? NULL : &table->versions.at[version];
+        const struct seen_row seen = {.row = row,
+                                      .base = version,
+                                      .id = table->rows.at[row].id,
+                                      .number = left != NULL ? left->number : at == NULL ? 0 : at->number,
+                                      .contents = left != NULL ? left->contents : at == NULL ? 0 : at->contents,
+                                      .writer = left != NULL ? s->work->number : at == NULL ? 0 : at->writer,
+                                      .left = left};
+        const bool found = left != NULL ? rig_row_meets(&s->condition, seen.id, seen.number, seen.contents)
+                                        : finds(s, table, row, version);
+        if (seen.number != 0 && found && !take_row(s, &seen))
             return false;
     }
     for (size_t i = 0; i < own; i++) {
         struct rig_sim_left_row *left = &s->work->left.at[i];
+        const struct seen_row seen = {NONE, NONE, left->id, left->number, left->contents, s->work->number, left};
         if (left->table == s->table && left->row == NONE && left->number != 0 &&
-            rig_row_matches(&s->condition, left->id, left->number) &&
-            !take_row(s, NONE, NONE, left->id, left->number, s->work->number, left))
+            rig_row_meets(&s->condition, left->id, left->number, left->contents) && !take_row(s, &seen))
             return false;
     }
     return true;
@@ -235,6 +272,9 @@ static bool run_read(struct statement *s)
         !rig_row_inserts(behind->value))
         s->number = behind->value;
     s->follows = s->number != 0 && !uses_snapshots(s->engine);
+    s->tested_at = s->number != 0 && rig_sim_bug_strikes(s->engine, RIG_SIM_BUG_SKIPPED_RECHECK)
+                       ? s->session->snapshot.last[0]
+                       : s->commit;
     s->first = s->work->shown.count;
     const size_t rows_before = s->work->seen.rows.count;
     if (validates(s->engine) &&
@@ -256,7 +296,7 @@ static bool run_insert(struct statement *s)
 {
     const int64_t id = s->session->ops[s->op].value;
     return (!uses_snapshots(s->engine) || show(s)) && number_work(s) && note_write(s, id, id) &&
-           rig_sim_left_rows_add(&s->work->left, (struct rig_sim_left_row){s->table, NONE, NONE, id, id}) &&
+           rig_sim_left_rows_add(&s->work->left, (struct rig_sim_left_row){s->table, NONE, NONE, id, id, rig_row_contents(id, 0)}) &&
            view_row(s, s->op, s->work->number, uses_snapshots(s->engine));
 }
 
@@ -286,16 +326,23 @@ static bool has_conflict(const struct rig_sim_engine *engine, const struct rig_s
     return false;
 }
 
+/* Whether the row meets the read's condition at the version; not where there is none. */
+static bool met_at(const struct rig_sim_stored_table *table, const struct rig_sim_where *read, uint32_t row,
+                   uint32_t version)
+{
+    const struct rig_sim_stored_version *at = version == NONE ? NULL : &table->versions.at[version];
+    return at != NULL && at->number != 0 &&
+           rig_row_meets(&read->condition, table->rows.at[row].id, at->number, at->contents);
+}
+
 /* Whether a change since the read, of the table's `change`, changes its result; or a row of it, where rows may appear. */
 static bool changes_result(const struct rig_sim_stored_table *table, const struct rig_sim_where *read,
                            const struct rig_sim_stored_change *change, bool may_appear)
 {
-    const int64_t id = table->rows.at[change->row].id, now = table->versions.at[change->version].number;
     const uint32_t before =
         may_appear ? version_at(table, change->row, read->commit) : table->versions.at[change->version].older;
-    const int64_t old = before == NONE ? 0 : table->versions.at[before].number;
-    const bool was = old != 0 && rig_row_matches(&read->condition, id, old);
-    const bool is = now != 0 && rig_row_matches(&read->condition, id, now);
+    const bool was = met_at(table, read, change->row, before);
+    const bool is = met_at(table, read, change->row, change->version);
     return was || (is && !may_appear);
 }
 
@@ -326,6 +373,14 @@ static bool reserve(struct rig_sim_engine *engine, const struct rig_sim_predicat
     return true;
 }
 
+/* A bug leaves the version out of the index of a column. */
+static uint32_t lose_entry(struct rig_sim_engine *engine, int64_t number)
+{
+    if (number == 0 || !rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_INDEX_ENTRY))
+        return 0;
+    return 1 + (uint32_t)(rig_row_serial(number) >> RIG_ROW_PAYLOAD_BITS) % RIG_ROW_VALUE_COLUMNS;
+}
+
 /* False when memory runs out: nothing is changed then. */
 static bool install(struct rig_sim_engine *engine, const struct rig_sim_predicate_work *work)
 {
@@ -349,7 +404,9 @@ static bool install(struct rig_sim_engine *engine, const struct rig_sim_predicat
             (struct rig_sim_stored_version){.number = left->number,
                                             .commit = engine->commit,
                                             .writer = work->number,
-                                            .older = table->rows.at[row].newest};
+                                            .older = table->rows.at[row].newest,
+                                            .contents = left->contents,
+                                            .lost = lose_entry(engine, left->number)};
         table->rows.at[row].newest = (uint32_t)table->versions.count++;
         table->changes.at[table->changes.count++] =
             (struct rig_sim_stored_change){.commit = engine->commit, .row = row, .version = table->rows.at[row].newest};

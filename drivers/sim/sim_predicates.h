@@ -1,5 +1,5 @@
 /*
- * The workload predicate (history/types/row_ops.h) in the simulated database: tables of rows with all their versions.
+ * The workloads predicate and sql (history/types/row_ops.h) in the simulated database: tables of rows with all their versions.
  *
  * A transaction keeps its writes to itself until it commits, all at once; no statement waits for another transaction.
  *
@@ -13,7 +13,7 @@
  * Updates and deletes are reads, too, and take effect where their condition is read.
  *
  * Time: a statement takes the rows of its table, a commit the changes of its tables since its snapshot. Space: 24 bytes a row,
- * 32 a version, 16 a change, until the table is forgotten. Source: Kung & Robinson, TODS 1981 (validation). Threads: one.
+ * 40 a version, 16 a change, until the table is forgotten. Source: Kung & Robinson, TODS 1981 (validation). Threads: one.
  */
 #ifndef RIG_DRIVERS_SIM_SIM_PREDICATES_H
 #define RIG_DRIVERS_SIM_SIM_PREDICATES_H
@@ -28,7 +28,9 @@ struct rig_sim_session;
 struct rig_sim_stored_version {
     int64_t number; /* of its statement; 0: removed */
     uint64_t commit, writer;
-    uint32_t older; /* UINT32_MAX: the row's first one */
+    uint32_t older;    /* UINT32_MAX: the row's first one */
+    uint32_t contents; /* of the workload sql */
+    uint32_t lost;     /* 1 + the column whose index lost it, by a bug; 0: none */
 };
 struct rig_sim_stored_row {
     int64_t id;
@@ -54,6 +56,7 @@ struct rig_sim_left_row {
     uint32_t table, row; /* row UINT32_MAX: it inserted it */
     uint32_t base;       /* the version that it saw first */
     int64_t id, number;  /* number 0: removed */
+    uint32_t contents;
 };
 struct rig_sim_where {
     uint32_t table;

@@ -119,6 +119,8 @@ static inline bool rig_op_reads_sequence(unsigned kind)
       "updates and reads of several registers of a group at a time")                                                   \
     X(RIG_WORKLOAD_PREDICATE, "predicate", RIG_OP_ROW, RIG_OP_READ_WHERE, "was overwritten by",                        \
       "inserts, updates, deletes and reads of the rows of a table that meet a condition")                              \
+    X(RIG_WORKLOAD_SQL, "sql", RIG_OP_ROW, RIG_OP_READ_WHERE, "was overwritten by",                                    \
+      "random SQL on rows with columns: as predicate, with conditions and assignments of several columns and NULLs")   \
     RIG_TEST_WORKLOADS(X)
 
 enum rig_workload {

@@ -28,6 +28,11 @@
  *
  * Rows are pairs of an id and a version.
  *
+ * The workload sql has the same statements on rows with four columns (history/types/row_values.h). Their numbers have
+ * the class 98. Their conditions are -(condition of 56 bits * 100 + way * 10 + form), where the way is 6: a selection,
+ * 7: one that locks its rows for an update, 8: one that locks them against changes, 9: one that aggregates its rows,
+ * and shows their list. Updates and deletes have the way 6.
+ *
  * A certificate has for each change of a row its id and its new version, or the id and 0 where it was removed. A
  * removal names no statement; so a database may add a mark for each delete: the statement's number, twice.
  *
@@ -39,14 +44,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "history/types/row_values.h"
+
 enum rig_rows_action { RIG_ROWS_INSERT, RIG_ROWS_UPDATE, RIG_ROWS_DELETE, RIG_ROWS_INITIAL };
 enum rig_row_column {
     RIG_ROW_BY_ID = 1,
     RIG_ROW_BY_CLASS = 2,
     RIG_ROW_BY_KEY = 3,
     RIG_ROW_BY_VALUE = 4,
-    RIG_ROW_BY_REMAINDER = 5
+    RIG_ROW_BY_REMAINDER = 5,
+    RIG_ROW_BY_TESTS = 6 /* with the ways behind it: struct rig_row_where has the way of its own */
 };
+enum rig_row_way { RIG_ROW_SELECTED, RIG_ROW_LOCKED, RIG_ROW_SHARED, RIG_ROW_AGGREGATED, RIG_ROW_WAYS };
 enum rig_row_form { RIG_ROW_LISTED, RIG_ROW_COUNTED, RIG_ROW_SUMMED };
 
 enum { RIG_ROW_CLASSES = 100, RIG_ROW_SERIAL = 1000, RIG_ROW_ENDLESS = 999 };
@@ -54,9 +63,10 @@ enum { RIG_ROW_CLOSED_CLASS = 99, RIG_ROW_CLOSED_VALUES = 1000000 };
 #define RIG_ROW_MOST_SERIAL INT64_C(90000000000000)
 
 struct rig_row_where {
-    int64_t least, most; /* most: INT64_MAX without an end; the divisor, of a remainder */
+    int64_t least, most; /* most: INT64_MAX without an end; the divisor, of a remainder; least: the bits of tests */
     enum rig_row_column column;
     enum rig_row_form form;
+    enum rig_row_way way; /* of tests */
 };
 
 /* ---- statements that write ---- */
@@ -105,9 +115,40 @@ static inline bool rig_row_is_mark(int64_t id, int64_t version)
     return id > 0 && id == version && rig_row_action(version) == RIG_ROWS_DELETE;
 }
 
+/* What a statement of the workload sql writes, and its number. */
+static inline uint64_t rig_row_payload(int64_t number)
+{
+    return (uint64_t)rig_row_serial(number) & ((UINT64_C(1) << RIG_ROW_PAYLOAD_BITS) - 1);
+}
+
+static inline int64_t rig_row_sql_number(int64_t count, uint64_t payload, enum rig_rows_action action)
+{
+    return rig_row_number((count << RIG_ROW_PAYLOAD_BITS) + (int64_t)payload, RIG_ROW_SQL_CLASS, action);
+}
+
+static inline bool rig_row_is_of_sql(int64_t number)
+{
+    return rig_row_class(number) == RIG_ROW_SQL_CLASS;
+}
+
 static inline bool rig_row_is_number(int64_t value)
 {
-    return value > 0 && value / RIG_ROW_SERIAL < RIG_ROW_MOST_SERIAL && value % 10 <= RIG_ROWS_INITIAL;
+    if (value <= 0 || value / RIG_ROW_SERIAL >= RIG_ROW_MOST_SERIAL || value % 10 > RIG_ROWS_INITIAL)
+        return false;
+    const uint64_t payload = rig_row_payload(value);
+    return !rig_row_is_of_sql(value) || (rig_row_inserts(value)                         ? rig_row_are_contents(payload)
+                                         : rig_row_action(value) == RIG_ROWS_UPDATE ? rig_row_are_assignments(payload)
+                                                                                    : payload == 0);
+}
+
+/* The contents of a version, by those of the version before; an insert needs none. */
+static inline uint32_t rig_row_contents(int64_t number, uint32_t before)
+{
+    if (!rig_row_is_of_sql(number) || rig_row_action(number) == RIG_ROWS_DELETE)
+        return RIG_ROW_CONTENTS_UNKNOWN;
+    if (rig_row_inserts(number))
+        return (uint32_t)rig_row_payload(number);
+    return before == RIG_ROW_CONTENTS_UNKNOWN ? before : rig_row_assign(before, rig_row_payload(number));
 }
 
 /* ---- conditions ---- */
@@ -120,6 +161,23 @@ static inline int64_t rig_row_condition_value(enum rig_row_column column, enum r
     return -(least * 100000 + shown * 100 + (int64_t)column * 10 + (int64_t)form);
 }
 
+static inline int64_t rig_row_tests_value(uint64_t bits, enum rig_row_form form, enum rig_row_way way)
+{
+    return -((int64_t)bits * 100 + (RIG_ROW_BY_TESTS + (int64_t)way) * 10 + (int64_t)form);
+}
+
+static inline bool rig_row_tests_condition_of(int64_t code, struct rig_row_where *condition)
+{
+    const enum rig_row_way way = (enum rig_row_way)(code / 10 % 10 - RIG_ROW_BY_TESTS);
+    if (!rig_row_are_tests((uint64_t)(code / 100)) || (way != RIG_ROW_SELECTED && code % 10 != RIG_ROW_LISTED))
+        return false;
+    *condition = (struct rig_row_where){.least = code / 100,
+                                        .column = RIG_ROW_BY_TESTS,
+                                        .form = (enum rig_row_form)(code % 10),
+                                        .way = way};
+    return true;
+}
+
 /* False: the value is no condition. */
 static inline bool rig_row_condition_of(int64_t value, struct rig_row_where *condition)
 {
@@ -127,8 +185,10 @@ static inline bool rig_row_condition_of(int64_t value, struct rig_row_where *con
         return false;
     const int64_t code = -value, width = code / 100 % 1000, column = code / 10 % 10, form = code % 10;
     const bool divides = column == RIG_ROW_BY_REMAINDER;
-    if (column < RIG_ROW_BY_ID || column > RIG_ROW_BY_REMAINDER || form > RIG_ROW_SUMMED || (divides && width == 0))
+    if (column < RIG_ROW_BY_ID || form > RIG_ROW_SUMMED || (divides && width == 0))
         return false;
+    if (column >= RIG_ROW_BY_TESTS)
+        return rig_row_tests_condition_of(code, condition);
     *condition = (struct rig_row_where){.least = code / 100000,
                                         .most = divides                    ? width
                                                 : width == RIG_ROW_ENDLESS ? INT64_MAX
@@ -162,12 +222,15 @@ static inline bool rig_row_asks_ids(const struct rig_row_where *condition)
     return condition->column == RIG_ROW_BY_ID || condition->column == RIG_ROW_BY_KEY;
 }
 
-/* Whether the condition holds of a version of a row; never of a deleted one. */
-static inline bool rig_row_matches(const struct rig_row_where *condition, int64_t id, int64_t version)
+/* Whether the condition holds of a version of a row; never of a deleted one. `contents`: of the version, where the
+ * condition has tests, which do not hold where they are not known. */
+static inline bool rig_row_meets(const struct rig_row_where *condition, int64_t id, int64_t version, uint32_t contents)
 {
     const bool has_value = rig_row_class(version) == RIG_ROW_CLOSED_CLASS;
     if (rig_row_action(version) == RIG_ROWS_DELETE)
         return false;
+    if (condition->column == RIG_ROW_BY_TESTS)
+        return contents != RIG_ROW_CONTENTS_UNKNOWN && rig_row_tests_hold((uint64_t)condition->least, contents);
     if (condition->column == RIG_ROW_BY_REMAINDER)
         return has_value && rig_row_value(version) % condition->most == condition->least;
     const int64_t value = rig_row_asks_ids(condition)             ? rig_row_serial(id)
@@ -175,6 +238,12 @@ static inline bool rig_row_matches(const struct rig_row_where *condition, int64_
                           : has_value                             ? rig_row_value(version)
                                                                   : -1;
     return value >= condition->least && value <= condition->most;
+}
+
+/* The same without contents, for conditions that ask numbers alone. */
+static inline bool rig_row_matches(const struct rig_row_where *condition, int64_t id, int64_t version)
+{
+    return rig_row_meets(condition, id, version, RIG_ROW_CONTENTS_UNKNOWN);
 }
 
 #endif

@@ -37,6 +37,7 @@ static const struct rig_type_windows types[RIG_WORKLOAD_COUNT] = {
                           .load_percent = 2000,
                           .arena_only = true},
     [RIG_WORKLOAD_PREDICATE] = WHOLE,
+    [RIG_WORKLOAD_SQL] = WHOLE,
     [RIG_WORKLOAD_CAS_REGISTER] = OBJECT,
     [RIG_WORKLOAD_MUTEX] = OBJECT,
     [RIG_WORKLOAD_QUEUE] = OBJECT,

@@ -177,13 +177,15 @@ static const char *check_chain(const struct touches *all, const struct rig_row_w
 {
     const char *lacks = NULL;
     int64_t version = 0;
+    uint32_t contents = RIG_ROW_CONTENTS_UNKNOWN;
     bool met = false;
     for (size_t step = 0; step < all->count; step++) {
         version = version_after(all, version, &lacks);
         if (lacks != NULL)
             return lacks;
         met |= version == from;
-        if (met && !rig_row_matches(condition, id, version))
+        contents = rig_row_contents(version, contents);
+        if (met && !rig_row_meets(condition, id, version, contents))
             return "missed a row that does not meet the condition later";
     }
     return met ? NULL : "missed a row that the next one did not write";
@@ -198,6 +200,7 @@ static const char *check_start(const struct touches *all, const struct rig_histo
     const uint32_t key = rig_txn_ops(history, txn)[op].key;
     const char *lacks = NULL;
     int64_t version = 0;
+    uint32_t contents = RIG_ROW_CONTENTS_UNKNOWN;
     bool met = true;
     if (rig_row_action(id) != RIG_ROWS_INITIAL)
         return "missed a row that was not there from the start";
@@ -205,7 +208,8 @@ static const char *check_start(const struct touches *all, const struct rig_histo
         version = version_after(all, version, &lacks);
         if (lacks != NULL)
             return lacks;
-        const bool matches = rig_row_matches(&condition, id, version);
+        contents = rig_row_contents(version, contents);
+        const bool matches = rig_row_meets(&condition, id, version, contents);
         if (version == to)
             return step > 0 && met && !matches ? NULL : "missed a row that had not met the condition, or still did";
         if (to == 0 && statement_in(history, txn, key, version) != UINT32_MAX)
@@ -317,6 +321,70 @@ static const char *check_step(const struct rig_proof *proof, const struct rig_st
                                                                    : "is followed by one that read another version";
 }
 
+/* ---- contents ---- */
+
+enum met { IS_FALSE, IS_TRUE, IS_UNKNOWN };
+
+/* The transaction that has the statement, and its place there. False: none has it. */
+static bool find_statement(const struct rig_history *history, uint32_t key, int64_t number, uint32_t *txn, uint32_t *op)
+{
+    for (*txn = 0; *txn < history->txn_count; (*txn)++) {
+        *op = statement_in(history, *txn, key, number);
+        if (*op != UINT32_MAX)
+            return true;
+    }
+    return false;
+}
+
+/* The version of the row that the statement replaced; 0: not known. */
+static int64_t version_before(const struct rig_history *history, uint32_t key, int64_t id, int64_t number)
+{
+    uint32_t txn, op;
+    if (!find_statement(history, key, number, &txn, &op) || op == 0)
+        return 0;
+    const struct rig_txn_op *read = replacing_read(history, txn, op - 1, key, number);
+    if (read == NULL)
+        return 0;
+    const struct rig_read_list list = rig_txn_op_list(history, read);
+    for (uint32_t at = 0; at + 1 < list.count; at += 2) {
+        if (rig_read_element(&list, at) == id)
+            return rig_read_element(&list, at + 1);
+    }
+    return 0;
+}
+
+/* The contents of the row at that version: its statements from the insert on, each applied to what the one before left. */
+static uint32_t contents_at(const struct rig_history *history, uint32_t key, int64_t id, int64_t version)
+{
+    struct touches all = {0};
+    uint32_t contents = RIG_ROW_CONTENTS_UNKNOWN;
+    bool known = true;
+    while (known && version != id) {
+        const int64_t before = version_before(history, key, id, version);
+        known = before != 0 && all.count <= history->op_count && touches_add(&all, (struct touch){version, before});
+        version = before;
+    }
+    known = known && rig_row_inserts(id);
+    contents = known ? rig_row_contents(id, contents) : contents;
+    while (known && all.count > 0)
+        contents = rig_row_contents(all.at[--all.count].version, contents);
+    touches_done(&all);
+    return contents;
+}
+
+/* Whether the row meets the condition at that version. */
+static enum met meets_at(const struct rig_history *history, const struct rig_row_where *condition, uint32_t key,
+                         int64_t id, int64_t version)
+{
+    const bool asks_contents = condition->column == RIG_ROW_BY_TESTS;
+    const uint32_t contents =
+        asks_contents ? contents_at(history, key, id, version) : RIG_ROW_CONTENTS_UNKNOWN;
+    const bool is_gone = rig_row_action(version) == RIG_ROWS_DELETE;
+    if (asks_contents && contents == RIG_ROW_CONTENTS_UNKNOWN && !is_gone)
+        return IS_UNKNOWN;
+    return rig_row_meets(condition, id, version, contents) ? IS_TRUE : IS_FALSE;
+}
+
 /* ---- non-cyclic anomalies ---- */
 
 /* Whether the statement wrote this row, or may have. */
@@ -357,8 +425,9 @@ static const char *check_internal(const struct rig_history *history, const struc
     }
     if (shown)
         return ops[w->other_op].value != w->value ? NULL : "read its own version";
-    return rig_row_matches(&condition, w->other_value, ops[w->other_op].value) ? NULL
-                                                                               : "had left a row that does not match";
+    return meets_at(history, &condition, w->key, w->other_value, ops[w->other_op].value) == IS_TRUE
+               ? NULL
+               : "had left a row that does not match";
 }
 
 static const char *check_replaced_by(const struct rig_proof *proof, const struct rig_witness *w)
@@ -404,7 +473,9 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
     case RIG_ANOMALY_GARBAGE_READ:
         return check_garbage(history, w);
     case RIG_ANOMALY_PREDICATE_MISMATCH:
-        return !rig_row_matches(&condition, w->other_value, w->value) ? NULL : "read a row that meets the condition";
+        return meets_at(history, &condition, w->key, w->other_value, w->value) == IS_FALSE
+                   ? NULL
+                   : "read a row that meets the condition, or whose contents are not known";
     case RIG_ANOMALY_FUTURE_READ: {
         const uint32_t own = statement_in(history, w->txns[0], w->key, w->value);
         return own != UINT32_MAX && own > w->op ? NULL : "did not write the version later";

@@ -1,0 +1,165 @@
+#include "generator/sql_statements.h"
+
+#include "history/types/row_ops.h"
+
+enum { TEMPLATE_STREAM = 118, OFTEN = 5, NULLS_OF_CONSTANTS = 4 };
+
+static uint32_t below(struct rig_rng *rng, uint32_t bound)
+{
+    return (uint32_t)rig_rng_below(rng, bound);
+}
+
+static bool chance(struct rig_rng *rng, double share)
+{
+    return share > 0 && rig_rng_unit(rng) < share;
+}
+
+static uint32_t draw_code(struct rig_rng *rng, double nulls)
+{
+    return chance(rng, nulls) ? (uint32_t)RIG_ROW_NULL : 1 + below(rng, RIG_ROW_VALUE_CODES - 1);
+}
+
+/* ---- conditions ---- */
+
+/* Half of the tests compare with a constant. */
+static struct rig_row_testing draw_test(struct rig_rng *rng)
+{
+    static const enum rig_row_test_form others[] = {RIG_ROW_TEST_BETWEEN, RIG_ROW_TEST_BETWEEN,   RIG_ROW_TEST_IN,
+                                                    RIG_ROW_TEST_IN,      RIG_ROW_TEST_NULL,      RIG_ROW_TEST_IN_COLUMN,
+                                                    RIG_ROW_TEST_SUM,     RIG_ROW_TEST_PRODUCT};
+    struct rig_row_testing test = {.negated = below(rng, OFTEN) == 0, .column = below(rng, RIG_ROW_VALUE_COLUMNS)};
+    const bool text = test.column == RIG_ROW_TEXT;
+    const uint32_t choice = below(rng, 20);
+    if (choice < 8)
+        test.form = others[text ? choice % 6 : choice];
+    else
+        test.form = (enum rig_row_test_form)below(rng, RIG_ROW_TEST_BETWEEN);
+    if (choice >= 16) {
+        test.side = text ? RIG_ROW_SIDE_COLUMN : (enum rig_row_side)(1 + below(rng, RIG_ROW_SIDES - 1));
+        test.other = text ? RIG_ROW_TEXT : below(rng, RIG_ROW_NUMBERS);
+    } else if (test.form >= RIG_ROW_TEST_IN_COLUMN) {
+        test.other = text ? RIG_ROW_TEXT : below(rng, RIG_ROW_NUMBERS);
+    }
+    return test;
+}
+
+static uint64_t draw_template(struct rig_rng *rng)
+{
+    const uint32_t choice = below(rng, 10);
+    struct rig_row_testings tests = {.count = choice < 4 ? 1 : choice < 8 ? 2 : 3};
+    for (uint32_t i = 0; i < tests.count; i++)
+        tests.at[i] = draw_test(rng);
+    tests.either = tests.count > 1 && below(rng, 2) == 0;
+    tests.either_last = tests.count > 2 && below(rng, 2) == 0;
+    tests.negated = below(rng, OFTEN) == 0;
+    return rig_row_tests_bits(&tests);
+}
+
+void rig_sql_templates_draw(struct rig_generator *generator, uint64_t seed)
+{
+    struct rig_rng rng;
+    rig_rng_init(&rng, seed, UINT64_MAX - TEMPLATE_STREAM);
+    for (int64_t i = 0; i < generator->options.templates; i++)
+        generator->templates[i] = draw_template(&rng);
+}
+
+/* The template with constants. A range begins at its lower end. */
+static uint64_t bind_template(struct rig_generator *generator, uint64_t template)
+{
+    struct rig_row_testings tests = rig_row_tests_of(template);
+    const double nulls = generator->options.nulls / NULLS_OF_CONSTANTS;
+    for (uint32_t i = 0; i < tests.count; i++) {
+        struct rig_row_testing *test = &tests.at[i];
+        if (test->form == RIG_ROW_TEST_NULL)
+            continue;
+        test->constant = draw_code(&generator->rng, nulls);
+        if (test->form != RIG_ROW_TEST_BETWEEN && test->form != RIG_ROW_TEST_IN)
+            continue;
+        test->further = draw_code(&generator->rng, nulls);
+        if (test->form == RIG_ROW_TEST_BETWEEN && test->constant > test->further && test->further != RIG_ROW_NULL) {
+            const uint32_t lower = test->further;
+            test->further = test->constant;
+            test->constant = lower;
+        }
+    }
+    return rig_row_tests_bits(&tests);
+}
+
+/* `plain`: of an update or delete. */
+static int64_t draw_condition(struct rig_generator *generator, bool plain)
+{
+    const struct rig_generator_options *options = &generator->options;
+    const uint64_t template = generator->templates[below(&generator->rng, (uint32_t)options->templates)];
+    const uint64_t bits = bind_template(generator, template);
+    const double choice = plain ? 1 : rig_rng_unit(&generator->rng);
+    const enum rig_row_way way = choice < options->locks / 2                      ? RIG_ROW_LOCKED
+                                 : choice < options->locks                        ? RIG_ROW_SHARED
+                                 : choice < options->locks + options->aggregates ? RIG_ROW_AGGREGATED
+                                                                                  : RIG_ROW_SELECTED;
+    return rig_row_tests_value(bits, RIG_ROW_LISTED, plain ? RIG_ROW_SELECTED : way);
+}
+
+/* ---- what statements write ---- */
+
+static uint64_t draw_contents(struct rig_generator *generator)
+{
+    uint32_t contents = 0;
+    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++)
+        contents = rig_row_with_code(contents, column, draw_code(&generator->rng, generator->options.nulls));
+    return contents;
+}
+
+/* An assignment to another column than `not`, and of no value of that. */
+static struct rig_row_assigning draw_assignment(struct rig_generator *generator, uint32_t not)
+{
+    struct rig_rng *rng = &generator->rng;
+    struct rig_row_assigning a = {.column = below(rng, RIG_ROW_VALUE_COLUMNS), .form = RIG_ROW_SET_CONSTANT};
+    a.column = a.column == not ? (a.column + 1) % RIG_ROW_VALUE_COLUMNS : a.column;
+    a.constant = draw_code(rng, generator->options.nulls);
+    a.source = below(rng, RIG_ROW_NUMBERS);
+    a.source = a.source == not ? (a.source + 1) % RIG_ROW_NUMBERS : a.source;
+    const uint32_t choice = below(rng, 12);
+    if (a.column == RIG_ROW_TEXT) {
+        a.form = choice < 9 ? RIG_ROW_SET_CONSTANT : RIG_ROW_SET_COALESCE;
+        a.source = RIG_ROW_TEXT;
+    } else if (choice >= 4) {
+        a.form = (enum rig_row_assigned)(RIG_ROW_SET_COLUMN + choice % 6);
+    }
+    return a;
+}
+
+static uint64_t draw_assignments(struct rig_generator *generator)
+{
+    const struct rig_row_assigning first = draw_assignment(generator, RIG_ROW_VALUE_COLUMNS);
+    uint64_t payload = rig_row_assignment_bits(&first);
+    if (below(&generator->rng, 2) == 0) {
+        const struct rig_row_assigning second = draw_assignment(generator, first.column);
+        payload |= (uint64_t)rig_row_assignment_bits(&second) << RIG_ROW_ASSIGNED_BITS;
+    }
+    return payload;
+}
+
+uint32_t rig_sql_statement_draw(struct rig_generator *generator, struct rig_op *ops, bool *reads)
+{
+    const struct rig_generator_options *options = &generator->options;
+    *reads = rig_generator_reads(generator);
+    struct rig_key_slot *slot = rig_key_pool_draw(&generator->keys, &generator->rng);
+    const struct rig_data_type *type = generator->type;
+    const double choice = rig_rng_unit(&generator->rng);
+    const enum rig_rows_action action = choice < options->updates                      ? RIG_ROWS_UPDATE
+                                        : choice < options->updates + options->deletes ? RIG_ROWS_DELETE
+                                                                                       : RIG_ROWS_INSERT;
+    uint32_t count = 0;
+    if (*reads || action != RIG_ROWS_INSERT) {
+        ops[count++] = (struct rig_op){type->write_op, slot->key, draw_condition(generator, !*reads)};
+        ops[count++] = (struct rig_op){type->read_op, slot->key, 0};
+    }
+    if (!*reads) {
+        const uint64_t payload = action == RIG_ROWS_INSERT   ? draw_contents(generator)
+                                 : action == RIG_ROWS_UPDATE ? draw_assignments(generator)
+                                                             : 0;
+        const int64_t number = rig_row_sql_number(rig_generator_value(generator, slot), payload, action);
+        ops[count++] = (struct rig_op){type->write_op, slot->key, number};
+    }
+    return count;
+}

@@ -1,0 +1,19 @@
+/*
+ * Statements of the workload sql (history/types/row_values.h): what a seed draws before the load, and what each
+ * statement draws.
+ *
+ * The conditions of a load are few templates, the same for all clients, so that a server can keep their plans. A
+ * statement takes one, and draws its constants. What updates write is drawn for each.
+ *
+ * Private to generator/. Time: constant.
+ */
+#ifndef RIG_GENERATOR_SQL_STATEMENTS_H
+#define RIG_GENERATOR_SQL_STATEMENTS_H
+
+#include "generator/workload.h"
+
+void rig_sql_templates_draw(struct rig_generator *generator, uint64_t seed);
+/* Returns the number of operations, at most three; *reads is false when it writes. */
+uint32_t rig_sql_statement_draw(struct rig_generator *generator, struct rig_op *ops, bool *reads);
+
+#endif

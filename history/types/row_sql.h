@@ -1,0 +1,189 @@
+/*
+ * The SQL of conditions, values and assignments of the workload sql (history/types/row_values.h), for drivers and for
+ * witnesses: the same text in every dialect that drivers know.
+ *
+ * Constants are written into the text. A value of a text column is a letter in quotes; remainders are `x % 10`. Pure
+ * functions that add text to a buffer.
+ */
+#ifndef RIG_HISTORY_TYPES_ROW_SQL_H
+#define RIG_HISTORY_TYPES_ROW_SQL_H
+
+#include "base/buf.h"
+#include "history/types/row_values.h"
+
+static inline char rig_row_column_name(uint32_t column)
+{
+    return "abct"[column & 3];
+}
+
+static inline void rig_row_say_code(uint32_t column, uint32_t code, struct rig_buf *sql)
+{
+    if (code == RIG_ROW_NULL)
+        rig_buf_add_text(sql, "NULL");
+    else if (column == RIG_ROW_TEXT)
+        rig_buf_printf(sql, "'%c'", (char)('a' + code - 1));
+    else
+        rig_buf_add_int(sql, rig_row_value_of(code));
+}
+
+/* ---- conditions ---- */
+
+static inline void rig_row_say_side(const struct rig_row_testing *test, struct rig_buf *sql)
+{
+    const char other = rig_row_column_name(test->other);
+    switch (test->side) {
+    case RIG_ROW_SIDE_CONSTANT:
+        rig_row_say_code(test->column, test->constant, sql);
+        return;
+    case RIG_ROW_SIDE_COLUMN:
+        rig_buf_add_char(sql, other);
+        return;
+    case RIG_ROW_SIDE_SUM:
+    case RIG_ROW_SIDE_PRODUCT:
+        rig_buf_printf(sql, "%c %c ", other, test->side == RIG_ROW_SIDE_SUM ? '+' : '*');
+        rig_row_say_code(0, test->constant, sql);
+        return;
+    case RIG_ROW_SIDE_NEGATIVE:
+        rig_buf_printf(sql, "-%c", other);
+        return;
+    case RIG_ROW_SIDE_ABSOLUTE:
+        rig_buf_printf(sql, "ABS(%c)", other);
+        return;
+    case RIG_ROW_SIDE_COALESCE:
+        rig_buf_printf(sql, "COALESCE(%c, ", other);
+        rig_row_say_code(0, test->constant, sql);
+        rig_buf_add_char(sql, ')');
+        return;
+    case RIG_ROW_SIDES:
+        break;
+    }
+}
+
+static inline void rig_row_say_pair(const struct rig_row_testing *test, const char *before, const char *between,
+                                    const char *after, struct rig_buf *sql)
+{
+    rig_buf_add_text(sql, before);
+    rig_row_say_code(test->column, test->constant, sql);
+    rig_buf_add_text(sql, between);
+    if (test->form == RIG_ROW_TEST_IN_COLUMN)
+        rig_buf_add_char(sql, rig_row_column_name(test->other));
+    else
+        rig_row_say_code(test->column, test->further, sql);
+    rig_buf_add_text(sql, after);
+}
+
+static inline void rig_row_say_test(const struct rig_row_testing *test, struct rig_buf *sql)
+{
+    static const char *const signs[] = {"=", "<>", "<", "<=", ">", ">="};
+    const char column = rig_row_column_name(test->column);
+    rig_buf_add_text(sql, test->negated ? "NOT (" : "");
+    rig_buf_add_char(sql, column);
+    switch (test->form) {
+    case RIG_ROW_TEST_BETWEEN:
+        rig_row_say_pair(test, " BETWEEN ", " AND ", "", sql);
+        break;
+    case RIG_ROW_TEST_IN:
+    case RIG_ROW_TEST_IN_COLUMN:
+        rig_row_say_pair(test, " IN (", ", ", ")", sql);
+        break;
+    case RIG_ROW_TEST_NULL:
+        rig_buf_add_text(sql, " IS NULL");
+        break;
+    case RIG_ROW_TEST_SUM:
+    case RIG_ROW_TEST_PRODUCT:
+        rig_buf_printf(sql, test->form == RIG_ROW_TEST_SUM ? " + %c <= " : " * %c = ", rig_row_column_name(test->other));
+        rig_row_say_code(0, test->constant, sql);
+        break;
+    case RIG_ROW_TEST_EQUAL:
+    case RIG_ROW_TEST_UNEQUAL:
+    case RIG_ROW_TEST_LESS:
+    case RIG_ROW_TEST_AT_MOST:
+    case RIG_ROW_TEST_MORE:
+    case RIG_ROW_TEST_AT_LEAST:
+        rig_buf_printf(sql, " %s ", signs[test->form]);
+        rig_row_say_side(test, sql);
+        break;
+    case RIG_ROW_TEST_FORMS:
+        break;
+    }
+    rig_buf_add_text(sql, test->negated ? ")" : "");
+}
+
+/* The condition of 56 bits; TRUE as `1 = 1`. */
+static inline void rig_row_say_tests(uint64_t bits, struct rig_buf *sql)
+{
+    const struct rig_row_testings tests = rig_row_tests_of(bits);
+    const bool groups = tests.negated || tests.count > 2;
+    if (tests.count == 0) {
+        rig_buf_add_text(sql, "1 = 1");
+        return;
+    }
+    rig_buf_add_text(sql, tests.negated ? "NOT (" : groups ? "(" : "");
+    for (uint32_t i = 0; i < tests.count; i++) {
+        if (i > 0)
+            rig_buf_add_text(sql, (i == 1 ? tests.either : tests.either_last) ? " OR " : " AND ");
+        rig_row_say_test(&tests.at[i], sql);
+        if (groups && i == (tests.count == 1 ? 0 : 1))
+            rig_buf_add_char(sql, ')');
+    }
+}
+
+/* ---- what statements write ---- */
+
+/* The values of an insert: "1, NULL, -3, 'c'". */
+static inline void rig_row_say_contents(uint32_t contents, struct rig_buf *sql)
+{
+    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++) {
+        rig_buf_add_text(sql, column == 0 ? "" : ", ");
+        rig_row_say_code(column, rig_row_column_code(contents, column), sql);
+    }
+}
+
+static inline void rig_row_say_assignment(const struct rig_row_assigning *a, struct rig_buf *sql)
+{
+    const char column = rig_row_column_name(a->column), source = rig_row_column_name(a->source);
+    rig_buf_printf(sql, "%c = ", column);
+    switch (a->form) {
+    case RIG_ROW_UNCHANGED:
+        break;
+    case RIG_ROW_SET_CONSTANT:
+        rig_row_say_code(a->column, a->constant, sql);
+        return;
+    case RIG_ROW_SET_SUM:
+    case RIG_ROW_SET_PRODUCT:
+        rig_buf_printf(sql, "(%c %c ", source, a->form == RIG_ROW_SET_SUM ? '+' : '*');
+        rig_row_say_code(0, a->constant, sql);
+        rig_buf_add_text(sql, ") % 10");
+        return;
+    case RIG_ROW_SET_DIFFERENCE:
+        rig_buf_printf(sql, "(%c - %c) %% 10", column, source);
+        return;
+    case RIG_ROW_SET_COALESCE:
+        rig_buf_printf(sql, "COALESCE(%c, ", source);
+        rig_row_say_code(a->column, a->constant, sql);
+        rig_buf_add_char(sql, ')');
+        return;
+    case RIG_ROW_SET_CASE:
+        rig_buf_printf(sql, "CASE WHEN %c < ", source);
+        rig_row_say_code(a->column, a->constant, sql);
+        rig_buf_printf(sql, " THEN %c ELSE %c END", source, column);
+        return;
+    case RIG_ROW_SET_COLUMN:
+        break;
+    }
+    rig_buf_add_char(sql, source);
+}
+
+/* The assignments of an update: "a = (b + 3) % 10, t = NULL"; nothing where there is none. `lead`: before each. */
+static inline void rig_row_say_assignments(uint64_t payload, const char *lead, struct rig_buf *sql)
+{
+    for (uint32_t which = 0; which < 2; which++) {
+        const struct rig_row_assigning a = rig_row_assignment_of(payload, which);
+        if (a.form == RIG_ROW_UNCHANGED)
+            continue;
+        rig_buf_add_text(sql, lead);
+        rig_row_say_assignment(&a, sql);
+    }
+}
+
+#endif

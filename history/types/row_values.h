@@ -1,0 +1,403 @@
+/*
+ * Columns, conditions and assignments of the workload sql, as the numbers of its statements have them.
+ *
+ * A row has four columns: a, b and c are numbers from -9 to 9, t is a text of one letter from a to s. Each may be NULL.
+ * A value is a code of five bits: 0 is NULL, 1 to 19 are -9 to 9, or a to s. The contents of a row are four codes, that
+ * of a in the lowest bits.
+ *
+ * A statement has the class RIG_ROW_SQL_CLASS, and its serial is a count * 2^25 + what it writes: the contents of an
+ * insert; of an update two assignments of 12 bits, the first in the lowest bits; 0 of a delete. An assignment is
+ *
+ *   column (2 bits), form (3), source (2), constant (5)            from the lowest bits on
+ *
+ * and sees the row as it was before the statement. `x % 10` has the sign of x.
+ *
+ * A condition has 56 bits: the number of its tests (2 bits), whether the first two and the last are joined by OR (1
+ * each; else AND), whether there is a NOT before the first two, or before the only one (1), and three tests of 17 bits:
+ *
+ *   negated (1 bit), form (4), column (2), operand (10)
+ *
+ * An operand is a constant (5 bits) and a further constant (5), or a constant, a column (2) and how it is used (3).
+ *
+ *   0 tests: all rows;  1: [NOT] x;  2: [NOT] (x AND|OR y);  3: [NOT] (x AND|OR y) AND|OR z
+ *
+ * Tests are true, false or unknown, as in SQL; a row meets the condition where it is true. The text is compared with
+ * constants and with itself only.
+ *
+ * Pure functions; drivers use this header, too.
+ */
+#ifndef RIG_HISTORY_TYPES_ROW_VALUES_H
+#define RIG_HISTORY_TYPES_ROW_VALUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RIG_ROW_NUMBERS = 3, RIG_ROW_TEXT = 3, RIG_ROW_VALUE_COLUMNS = 4 };
+enum { RIG_ROW_NULL = 0, RIG_ROW_ZERO = 10, RIG_ROW_VALUE_CODES = 20, RIG_ROW_VALUE_MOST = 9 };
+enum { RIG_ROW_SQL_CLASS = 98, RIG_ROW_PAYLOAD_BITS = 25, RIG_ROW_ASSIGNED_BITS = 12, RIG_ROW_MOST_TESTS = 3 };
+
+/* Contents that are not known. */
+#define RIG_ROW_CONTENTS_UNKNOWN UINT32_MAX
+
+enum rig_row_assigned {
+    RIG_ROW_UNCHANGED,     /* there is no such assignment */
+    RIG_ROW_SET_CONSTANT,  /* column = constant */
+    RIG_ROW_SET_COLUMN,    /* column = source */
+    RIG_ROW_SET_SUM,       /* column = (source + constant) % 10 */
+    RIG_ROW_SET_PRODUCT,   /* column = (source * constant) % 10 */
+    RIG_ROW_SET_DIFFERENCE, /* column = (column - source) % 10 */
+    RIG_ROW_SET_COALESCE,  /* column = COALESCE(source, constant) */
+    RIG_ROW_SET_CASE,      /* column = CASE WHEN source < constant THEN source ELSE column END */
+};
+
+enum rig_row_test_form {
+    RIG_ROW_TEST_EQUAL, /* these six with a right side of enum rig_row_side */
+    RIG_ROW_TEST_UNEQUAL,
+    RIG_ROW_TEST_LESS,
+    RIG_ROW_TEST_AT_MOST,
+    RIG_ROW_TEST_MORE,
+    RIG_ROW_TEST_AT_LEAST,
+    RIG_ROW_TEST_BETWEEN,   /* column BETWEEN constant AND constant */
+    RIG_ROW_TEST_IN,        /* column IN (constant, constant) */
+    RIG_ROW_TEST_NULL,      /* column IS NULL */
+    RIG_ROW_TEST_IN_COLUMN, /* column IN (constant, column) */
+    RIG_ROW_TEST_SUM,       /* column + column <= constant */
+    RIG_ROW_TEST_PRODUCT,   /* column * column = constant */
+    RIG_ROW_TEST_FORMS
+};
+
+enum rig_row_side {
+    RIG_ROW_SIDE_CONSTANT,
+    RIG_ROW_SIDE_COLUMN,
+    RIG_ROW_SIDE_SUM,      /* column + constant */
+    RIG_ROW_SIDE_PRODUCT,  /* column * constant */
+    RIG_ROW_SIDE_NEGATIVE, /* - column */
+    RIG_ROW_SIDE_ABSOLUTE, /* ABS(column) */
+    RIG_ROW_SIDE_COALESCE, /* COALESCE(column, constant) */
+    RIG_ROW_SIDES
+};
+
+struct rig_row_assigning {
+    uint32_t column, source, constant; /* constant: a code */
+    enum rig_row_assigned form;
+};
+
+struct rig_row_testing {
+    bool negated;
+    enum rig_row_test_form form;
+    uint32_t column, constant, further; /* codes; further: of BETWEEN and IN */
+    uint32_t other;                     /* column */
+    enum rig_row_side side;
+};
+
+struct rig_row_testings {
+    uint32_t count;
+    bool either, either_last; /* joined by OR */
+    bool negated;
+    struct rig_row_testing at[RIG_ROW_MOST_TESTS];
+};
+
+/* ---- values ---- */
+
+static inline bool rig_row_is_code(uint32_t code)
+{
+    return code < RIG_ROW_VALUE_CODES;
+}
+
+static inline uint32_t rig_row_code_of(int64_t value)
+{
+    return (uint32_t)(value + RIG_ROW_ZERO);
+}
+
+static inline int64_t rig_row_value_of(uint32_t code)
+{
+    return (int64_t)code - RIG_ROW_ZERO;
+}
+
+static inline uint32_t rig_row_column_code(uint32_t contents, uint32_t column)
+{
+    return contents >> (5 * column) & 31;
+}
+
+static inline uint32_t rig_row_with_code(uint32_t contents, uint32_t column, uint32_t code)
+{
+    return (contents & ~(UINT32_C(31) << (5 * column))) | code << (5 * column);
+}
+
+static inline bool rig_row_are_contents(uint64_t payload)
+{
+    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++) {
+        if (!rig_row_is_code(rig_row_column_code((uint32_t)payload, column)))
+            return false;
+    }
+    return payload >> (5 * RIG_ROW_VALUE_COLUMNS) == 0;
+}
+
+/* ---- assignments ---- */
+
+static inline uint32_t rig_row_assignment_bits(const struct rig_row_assigning *a)
+{
+    return a->column | (uint32_t)a->form << 2 | a->source << 5 | a->constant << 7;
+}
+
+static inline struct rig_row_assigning rig_row_assignment_of(uint64_t payload, uint32_t which)
+{
+    const uint32_t bits = (uint32_t)(payload >> (RIG_ROW_ASSIGNED_BITS * which)) & 0xFFF;
+    return (struct rig_row_assigning){
+        .column = bits & 3, .form = (enum rig_row_assigned)(bits >> 2 & 7), .source = bits >> 5 & 3, .constant = bits >> 7};
+}
+
+static inline bool rig_row_is_assignment(const struct rig_row_assigning *a)
+{
+    const bool numbers = a->column < RIG_ROW_NUMBERS && a->source < RIG_ROW_NUMBERS;
+    const bool texts = a->column == RIG_ROW_TEXT && a->source == RIG_ROW_TEXT;
+    if (a->form == RIG_ROW_UNCHANGED)
+        return rig_row_assignment_bits(a) == 0;
+    if (!rig_row_is_code(a->constant))
+        return false;
+    if (a->form == RIG_ROW_SET_CONSTANT)
+        return true;
+    return numbers || (texts && (a->form == RIG_ROW_SET_COLUMN || a->form == RIG_ROW_SET_COALESCE));
+}
+
+/* Whether an update may write this. */
+static inline bool rig_row_are_assignments(uint64_t payload)
+{
+    const struct rig_row_assigning a = rig_row_assignment_of(payload, 0), b = rig_row_assignment_of(payload, 1);
+    return payload >> (2 * RIG_ROW_ASSIGNED_BITS) == 0 && rig_row_is_assignment(&a) && rig_row_is_assignment(&b) &&
+           (b.form == RIG_ROW_UNCHANGED || (a.form != RIG_ROW_UNCHANGED && a.column != b.column));
+}
+
+static inline uint32_t rig_row_assigned_code(const struct rig_row_assigning *a, uint32_t contents)
+{
+    const uint32_t old = rig_row_column_code(contents, a->column), source = rig_row_column_code(contents, a->source);
+    const int64_t x = rig_row_value_of(source), y = rig_row_value_of(a->constant), z = rig_row_value_of(old);
+    const bool known = source != RIG_ROW_NULL && a->constant != RIG_ROW_NULL;
+    switch (a->form) {
+    case RIG_ROW_UNCHANGED:
+        break;
+    case RIG_ROW_SET_CONSTANT:
+        return a->constant;
+    case RIG_ROW_SET_COLUMN:
+        return source;
+    case RIG_ROW_SET_SUM:
+        return known ? rig_row_code_of((x + y) % 10) : RIG_ROW_NULL;
+    case RIG_ROW_SET_PRODUCT:
+        return known ? rig_row_code_of((x * y) % 10) : RIG_ROW_NULL;
+    case RIG_ROW_SET_DIFFERENCE:
+        return source != RIG_ROW_NULL && old != RIG_ROW_NULL ? rig_row_code_of((z - x) % 10) : RIG_ROW_NULL;
+    case RIG_ROW_SET_COALESCE:
+        return source != RIG_ROW_NULL ? source : a->constant;
+    case RIG_ROW_SET_CASE:
+        return known && x < y ? source : old;
+    }
+    return old;
+}
+
+/* The contents after an update that writes `payload`. */
+static inline uint32_t rig_row_assign(uint32_t contents, uint64_t payload)
+{
+    uint32_t after = contents;
+    for (uint32_t which = 0; which < 2; which++) {
+        const struct rig_row_assigning a = rig_row_assignment_of(payload, which);
+        if (a.form != RIG_ROW_UNCHANGED)
+            after = rig_row_with_code(after, a.column, rig_row_assigned_code(&a, contents));
+    }
+    return after;
+}
+
+/* ---- conditions ---- */
+
+static inline uint64_t rig_row_test_bits(const struct rig_row_testing *test)
+{
+    const bool plain = test->form == RIG_ROW_TEST_BETWEEN || test->form == RIG_ROW_TEST_IN;
+    const uint64_t operand = test->constant | (plain ? test->further << 5 : test->other << 5 | (uint32_t)test->side << 7);
+    return (uint64_t)test->negated | (uint64_t)test->form << 1 | (uint64_t)test->column << 5 | operand << 7;
+}
+
+static inline struct rig_row_testing rig_row_test_of(uint64_t bits)
+{
+    const uint32_t operand = (uint32_t)(bits >> 7) & 1023;
+    struct rig_row_testing test = {.negated = (bits & 1) != 0,
+                                   .form = (enum rig_row_test_form)(bits >> 1 & 15),
+                                   .column = (uint32_t)(bits >> 5) & 3,
+                                   .constant = operand & 31};
+    if (test.form == RIG_ROW_TEST_BETWEEN || test.form == RIG_ROW_TEST_IN) {
+        test.further = operand >> 5;
+        return test;
+    }
+    test.other = operand >> 5 & 3;
+    test.side = (enum rig_row_side)(operand >> 7);
+    return test;
+}
+
+static inline uint64_t rig_row_tests_bits(const struct rig_row_testings *tests)
+{
+    uint64_t bits = tests->count | (uint64_t)tests->either << 2 | (uint64_t)tests->either_last << 3 |
+                    (uint64_t)tests->negated << 4;
+    for (uint32_t i = 0; i < tests->count; i++)
+        bits |= rig_row_test_bits(&tests->at[i]) << (5 + 17 * i);
+    return bits;
+}
+
+static inline struct rig_row_testings rig_row_tests_of(uint64_t bits)
+{
+    struct rig_row_testings tests = {.count = (uint32_t)(bits & 3),
+                                     .either = (bits & 4) != 0,
+                                     .either_last = (bits & 8) != 0,
+                                     .negated = (bits & 16) != 0};
+    for (uint32_t i = 0; i < tests.count; i++)
+        tests.at[i] = rig_row_test_of(bits >> (5 + 17 * i) & 0x1FFFF);
+    return tests;
+}
+
+static inline bool rig_row_is_test(const struct rig_row_testing *test)
+{
+    const bool text = test->column == RIG_ROW_TEXT, other_text = test->other == RIG_ROW_TEXT;
+    if (!rig_row_is_code(test->constant) || !rig_row_is_code(test->further))
+        return false;
+    switch (test->form) {
+    case RIG_ROW_TEST_EQUAL:
+    case RIG_ROW_TEST_UNEQUAL:
+    case RIG_ROW_TEST_LESS:
+    case RIG_ROW_TEST_AT_MOST:
+    case RIG_ROW_TEST_MORE:
+    case RIG_ROW_TEST_AT_LEAST:
+        return test->side == RIG_ROW_SIDE_CONSTANT ? test->other == 0
+               : text                              ? other_text && test->side == RIG_ROW_SIDE_COLUMN
+                                                   : !other_text && test->side < RIG_ROW_SIDES;
+    case RIG_ROW_TEST_BETWEEN:
+    case RIG_ROW_TEST_IN:
+        return true;
+    case RIG_ROW_TEST_NULL:
+        return test->constant == 0 && test->other == 0 && test->side == RIG_ROW_SIDE_CONSTANT;
+    case RIG_ROW_TEST_IN_COLUMN:
+        return text == other_text && test->side == RIG_ROW_SIDE_CONSTANT;
+    case RIG_ROW_TEST_SUM:
+    case RIG_ROW_TEST_PRODUCT:
+        return !text && !other_text && test->side == RIG_ROW_SIDE_CONSTANT;
+    case RIG_ROW_TEST_FORMS:
+        break;
+    }
+    return false;
+}
+
+/* Whether the 56 bits are a condition, and the only bits of it. */
+static inline bool rig_row_are_tests(uint64_t bits)
+{
+    const struct rig_row_testings tests = rig_row_tests_of(bits);
+    for (uint32_t i = 0; i < tests.count; i++) {
+        if (!rig_row_is_test(&tests.at[i]))
+            return false;
+    }
+    return rig_row_tests_bits(&tests) == bits && (tests.count > 1 || !tests.either) &&
+           (tests.count > 2 || !tests.either_last) && (tests.count > 0 || !tests.negated);
+}
+
+/* The truth of a test, in an order in which AND is the least of two and OR the greatest. */
+enum rig_row_truth { RIG_ROW_FALSE, RIG_ROW_UNKNOWN, RIG_ROW_TRUE };
+
+static inline enum rig_row_truth rig_row_not(enum rig_row_truth truth)
+{
+    return (enum rig_row_truth)(RIG_ROW_TRUE - truth);
+}
+
+static inline enum rig_row_truth rig_row_join(enum rig_row_truth a, enum rig_row_truth b, bool either)
+{
+    return (either ? a > b : a < b) ? a : b;
+}
+
+/* A number, or NULL. */
+struct rig_row_operand {
+    bool known;
+    int64_t value;
+};
+
+static inline struct rig_row_operand rig_row_operand_of(uint32_t code)
+{
+    return (struct rig_row_operand){code != RIG_ROW_NULL, rig_row_value_of(code)};
+}
+
+static inline struct rig_row_operand rig_row_side_of(const struct rig_row_testing *test, uint32_t contents)
+{
+    const struct rig_row_operand constant = rig_row_operand_of(test->constant);
+    struct rig_row_operand x = rig_row_operand_of(rig_row_column_code(contents, test->other));
+    switch (test->side) {
+    case RIG_ROW_SIDE_CONSTANT:
+        return constant;
+    case RIG_ROW_SIDE_SUM:
+        return (struct rig_row_operand){x.known && constant.known, x.value + constant.value};
+    case RIG_ROW_SIDE_PRODUCT:
+        return (struct rig_row_operand){x.known && constant.known, x.value * constant.value};
+    case RIG_ROW_SIDE_NEGATIVE:
+        x.value = -x.value;
+        return x;
+    case RIG_ROW_SIDE_ABSOLUTE:
+        x.value = x.value < 0 ? -x.value : x.value;
+        return x;
+    case RIG_ROW_SIDE_COALESCE:
+        return x.known ? x : constant;
+    case RIG_ROW_SIDE_COLUMN:
+    case RIG_ROW_SIDES:
+        break;
+    }
+    return x;
+}
+
+static inline enum rig_row_truth rig_row_compare(enum rig_row_test_form form, struct rig_row_operand x,
+                                                 struct rig_row_operand y)
+{
+    if (!x.known || !y.known)
+        return RIG_ROW_UNKNOWN;
+    const bool holds = form == RIG_ROW_TEST_EQUAL     ? x.value == y.value
+                       : form == RIG_ROW_TEST_UNEQUAL ? x.value != y.value
+                       : form == RIG_ROW_TEST_LESS    ? x.value < y.value
+                       : form == RIG_ROW_TEST_AT_MOST ? x.value <= y.value
+                       : form == RIG_ROW_TEST_MORE    ? x.value > y.value
+                                                      : x.value >= y.value;
+    return holds ? RIG_ROW_TRUE : RIG_ROW_FALSE;
+}
+
+static inline enum rig_row_truth rig_row_test_truth(const struct rig_row_testing *test, uint32_t contents)
+{
+    const struct rig_row_operand x = rig_row_operand_of(rig_row_column_code(contents, test->column));
+    const struct rig_row_operand other = rig_row_operand_of(rig_row_column_code(contents, test->other));
+    const struct rig_row_operand constant = rig_row_operand_of(test->constant);
+    const struct rig_row_operand further = rig_row_operand_of(test->further);
+    enum rig_row_truth truth = RIG_ROW_FALSE;
+    if (test->form == RIG_ROW_TEST_BETWEEN)
+        truth = rig_row_join(rig_row_compare(RIG_ROW_TEST_AT_LEAST, x, constant),
+                             rig_row_compare(RIG_ROW_TEST_AT_MOST, x, further), false);
+    else if (test->form == RIG_ROW_TEST_IN || test->form == RIG_ROW_TEST_IN_COLUMN)
+        truth = rig_row_join(rig_row_compare(RIG_ROW_TEST_EQUAL, x, constant),
+                             rig_row_compare(RIG_ROW_TEST_EQUAL, x, test->form == RIG_ROW_TEST_IN ? further : other), true);
+    else if (test->form == RIG_ROW_TEST_NULL)
+        truth = x.known ? RIG_ROW_FALSE : RIG_ROW_TRUE;
+    else if (test->form == RIG_ROW_TEST_SUM || test->form == RIG_ROW_TEST_PRODUCT)
+        truth = rig_row_compare(
+            test->form == RIG_ROW_TEST_SUM ? RIG_ROW_TEST_AT_MOST : RIG_ROW_TEST_EQUAL,
+            (struct rig_row_operand){x.known && other.known,
+                                     test->form == RIG_ROW_TEST_SUM ? x.value + other.value : x.value * other.value},
+            constant);
+    else
+        truth = rig_row_compare(test->form, x, rig_row_side_of(test, contents));
+    return test->negated ? rig_row_not(truth) : truth;
+}
+
+/* Whether contents meet the condition of 56 bits, which rig_row_are_tests() accepts. */
+static inline bool rig_row_tests_hold(uint64_t bits, uint32_t contents)
+{
+    const struct rig_row_testings tests = rig_row_tests_of(bits);
+    if (tests.count == 0)
+        return true;
+    enum rig_row_truth truth = rig_row_test_truth(&tests.at[0], contents);
+    if (tests.count > 1)
+        truth = rig_row_join(truth, rig_row_test_truth(&tests.at[1], contents), tests.either);
+    if (tests.negated)
+        truth = rig_row_not(truth);
+    if (tests.count > 2)
+        truth = rig_row_join(truth, rig_row_test_truth(&tests.at[2], contents), tests.either_last);
+    return truth == RIG_ROW_TRUE;
+}
+
+#endif
