@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "drivers/mysql/my_answer.h"
+#include "drivers/sql/random_sql.h"
 #include "drivers/sql/sql_ops.h"
 
 /* A request: BEGIN, the statements of operations `from` to `to` - 1, COMMIT. */
@@ -107,6 +108,21 @@ static void run_savepoint(struct rig_my_turn *turn, uint32_t op)
         rig_my_answer_release(&answer);
 }
 
+/* The statements of the workload sql of operation `op`. */
+static void compose_random(const struct rig_my_turn *turn, uint32_t op, struct rig_buf *sql)
+{
+    const struct rig_my_schema *schema = &rig_my_run_of(turn)->schema;
+    const struct rig_transaction *transaction = turn->sql.transaction;
+    char table[RIG_MY_TABLE_BYTES];
+    rig_my_schema_table(schema, (uint32_t)((uint64_t)transaction->ops[op].key % (uint64_t)schema->options->sql.tables),
+                        table);
+    const uint32_t count = rig_sql_random_parts(RIG_SQL_RANDOM_MYSQL, transaction, op);
+    for (uint32_t part = 0; part < count; part++) {
+        separate(sql);
+        rig_sql_random_print(RIG_SQL_RANDOM_MYSQL, table, transaction, op, part, sql);
+    }
+}
+
 /* Writes the request. False, and the turn failed, when it must not be sent. */
 static bool compose(struct rig_my_turn *turn, const struct batch *batch)
 {
@@ -121,6 +137,10 @@ static bool compose(struct rig_my_turn *turn, const struct batch *batch)
         rig_buf_add_text(sql, rig_my_schema_begin(schema, turn->sql.transaction->read_only));
     for (uint32_t op = batch->from; op < batch->to; op++) {
         struct rig_sql_numbers numbers;
+        if (schema->workload == RIG_WORKLOAD_SQL) {
+            compose_random(turn, op, sql);
+            continue;
+        }
         if (!rig_sql_turn_affords(&turn->sql, op))
             return false;
         const uint32_t number = rig_my_schema_of_op(schema, turn->sql.transaction, op, &numbers);
@@ -177,6 +197,22 @@ static void commit_prepared(struct rig_my_turn *turn)
         (void)atomic_fetch_add(&turn->sql.session->run->two_phase.committed, 1);
 }
 
+/* The same for the workload sql: the last statement of a read, an update or a delete gives the rows. */
+static bool take_random(struct rig_my_turn *turn, uint32_t op, bool *sent)
+{
+    struct rig_my_answer answer;
+    const uint32_t count = rig_sql_random_parts(RIG_SQL_RANDOM_MYSQL, turn->sql.transaction, op);
+    for (uint32_t part = 0; part < count; part++) {
+        const bool gives_rows = part + 1 == count && rig_op_reads(turn->sql.transaction->ops[op].kind);
+        if (!next_answer(turn, sent, RIG_PHASE_OPERATION, gives_rows ? "SELECT " : NO_ROWS, &answer))
+            return false;
+        if (!turn->sql.failed && part + 1 == count)
+            rig_my_answer_take(turn, op, &answer);
+        rig_my_answer_release(&answer);
+    }
+    return !turn->sql.transaction->answers_void;
+}
+
 /* Takes the answers to an operation's statements; false when no later answer proves anything. */
 static bool take_op(struct rig_my_turn *turn, uint32_t op, bool *sent)
 {
@@ -205,6 +241,7 @@ static void run_texts(struct rig_my_turn *turn, const struct batch *batch)
     bool sent = false;
     if (!compose(turn, batch) || rig_my_connection_of(turn)->request.size == 0)
         return;
+    const bool of_sql = rig_my_run_of(turn)->schema.workload == RIG_WORKLOAD_SQL;
     const bool decides = batch->commits && turn->sql.name[0] == '\0';
     turn->sql.may_commit = turn->sql.may_commit || batch->commits || batch->to > batch->from;
     turn->sql.phase = decides                                     ? RIG_PHASE_COMMIT
@@ -213,7 +250,7 @@ static void run_texts(struct rig_my_turn *turn, const struct batch *batch)
     if (batch->begins && !next_answer(turn, &sent, RIG_PHASE_BEGIN, NO_ROWS, &answer))
         return;
     for (uint32_t op = batch->from; op < batch->to; op++) {
-        if (!take_op(turn, op, &sent))
+        if (!(of_sql ? take_random : take_op)(turn, op, &sent))
             return;
     }
     if (batch->commits && !decides)

@@ -186,6 +186,10 @@ enum rig_rc rig_my_options_check(const void *object, enum rig_workload workload,
         return rig_fail(err, RIG_E_PLAN,
                         "database.prepared: prepared statements are executed one by one; give pipeline: false, or "
                         "prepared: false");
+    if (workload == RIG_WORKLOAD_SQL && !rig_my_pipelines(options))
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.pipeline: the statements of the workload sql are texts that are sent in one request; "
+                        "leave out prepared, and give pipeline: true where it is not the default");
     if (options->table_schema == RIG_MY_LIST_ROWS && workload != RIG_WORKLOAD_SET)
         return rig_fail(err, RIG_E_PLAN, "database.table-schema: rows have no order, and are for the type set only");
     if (options->sql.lock_mode != RIG_SQL_LOCK_UPDATE && options->sql.lock_reads <= 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/sql/random_sql.h"
 
 enum { TEXT_MOST = 4096 };
 
@@ -56,6 +57,8 @@ const char *rig_my_schema_columns(const struct rig_my_schema *schema)
 {
     if (rig_my_schema_has_element_rows(schema))
         return "k bigint NOT NULL, v bigint NOT NULL, n bigint NOT NULL AUTO_INCREMENT, PRIMARY KEY (k, v), KEY (n)";
+    if (schema->workload == RIG_WORKLOAD_SQL)
+        return rig_sql_random_columns(RIG_SQL_RANDOM_MYSQL);
     if (schema->workload == RIG_WORKLOAD_PREDICATE)
         return "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, c bigint NOT NULL, "
                "p bigint NOT NULL DEFAULT 0, PRIMARY KEY (k, id), KEY (k, c)";
@@ -194,6 +197,8 @@ static bool set_statements_of_predicates(struct rig_my_schema *schema, uint32_t 
 
 static bool set_statements_of_table(struct rig_my_schema *schema, uint32_t table)
 {
+    if (schema->workload == RIG_WORKLOAD_SQL)
+        return true; /* its statements are texts of their own */
     if (schema->workload == RIG_WORKLOAD_PREDICATE)
         return set_statements_of_predicates(schema, table);
     struct rig_my_statement *of = &schema->statements[table * statements_of_table(schema)];

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "drivers/mysql/my_session.h"
+#include "drivers/sql/random_sql.h"
 #include "drivers/sql/row_sql.h"
 #include "drivers/sql/sql_run.h"
 
@@ -86,6 +87,29 @@ static void write_creation(const struct rig_my_schema *schema, const struct rig_
     }
 }
 
+/* The tables of the workload sql: before they get indexes, the server shows that its conditions mean what rig's do. */
+static enum rig_rc prepare_random(struct rig_sql_own *own, struct rig_err *err)
+{
+    const struct rig_my_schema *schema = schema_of(own);
+    struct rig_buf sql;
+    char name[RIG_MY_TABLE_BYTES], plain[32];
+    rig_my_schema_table(schema, 0, name);
+    enum rig_rc rc = rig_sql_random_compare(RIG_SQL_RANDOM_MYSQL, own, name, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_buf_init(&sql, SCRIPT_MOST);
+    for (uint32_t table = 0; table < rig_my_schema_table_count(schema); table++) {
+        rig_my_schema_table(schema, table, name);
+        (void)snprintf(plain, sizeof plain, "rig_%u", table);
+        rig_sql_random_indexes(RIG_SQL_RANDOM_MYSQL, own->run->env->seed, table, name, plain, &sql);
+    }
+    rig_buf_add_text(&sql, "DO 0");
+    rc = sql.failed ? rig_no_memory(err, "the indexes of the run's tables")
+                    : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
+    rig_buf_done(&sql);
+    return rc;
+}
+
 static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
 {
     const struct rig_my_schema *schema = schema_of(own);
@@ -97,7 +121,7 @@ static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
                                 : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, &problem);
     rig_buf_done(&sql);
     if (rc == RIG_OK)
-        return RIG_OK;
+        return schema->workload == RIG_WORKLOAD_SQL && schema->rows == NULL ? prepare_random(own, err) : RIG_OK;
     const unsigned number = mysql_errno(connection_of(own)->my);
     const bool denied = number == 1044 || number == 1142;
     if (denied && schema->place.own)

@@ -102,7 +102,7 @@ const struct rig_driver rig_driver = {
     .struct_size = sizeof(struct rig_driver),
     .name = "postgres",
     .summary = "PostgreSQL, through libpq: a server or a cluster that rig starts, or existing servers",
-    .workloads = RIG_SQL_WORKLOADS,
+    .workloads = RIG_SQL_WORKLOADS | RIG_WORKLOAD_BIT(RIG_WORKLOAD_SQL),
     .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_JOINS |
                 RIG_DRIVER_PREFILLS,
     .options = rig_pg_option_table,

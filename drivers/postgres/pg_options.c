@@ -263,11 +263,12 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
         return rig_fail(err, RIG_E_PLAN,
                         "database.row-index, database.row-scan, database.row-join: these are for the workload "
                         "predicate");
-    if (is_table && (options->covering_index || options->sql.lock_reads > 0 || options->write != RIG_PG_UPSERT))
+    const bool has_rows = is_table || workload == RIG_WORKLOAD_SQL;
+    if (has_rows && (options->covering_index || options->sql.lock_reads > 0 || options->write != RIG_PG_UPSERT))
         return rig_fail(
             err, RIG_E_PLAN,
             "database: covering-index, lock-reads and write have no effect on tables of rows; row-index, row-scan "
-            "and row-join are for them");
+            "and row-join are for those of predicate, statements.locks for the reads of sql");
     if (options->row_index == RIG_PG_ROWS_NO_INDEX &&
         (options->row_scan == RIG_PG_SCAN_INDEX || options->row_scan == RIG_PG_SCAN_INDEX_ONLY ||
          options->row_scan == RIG_PG_SCAN_BITMAP))

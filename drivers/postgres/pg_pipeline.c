@@ -25,7 +25,7 @@ static bool queue(struct rig_pg_turn *turn, const struct rig_pg_statement *state
     PGconn *pg = rig_pg_connection_of(turn)->pg;
     rig_pg_texts_print(&texts, numbers);
     int queued =
-        rig_pg_run_of(turn)->options->sql.prepared
+        rig_pg_run_of(turn)->options->sql.prepared && statement->name[0] != '\0'
             ? PQsendQueryPrepared(pg, statement->name, statement->parameter_count, texts.values, NULL, NULL, 0)
             : PQsendQueryParams(pg, statement->text, statement->parameter_count, NULL, texts.values, NULL, NULL, 0);
     if (queued == 0)
@@ -43,10 +43,11 @@ static bool queue_operations(struct rig_pg_turn *turn, uint32_t from, uint32_t t
     }
     for (uint32_t i = from; i < to; i++) {
         struct rig_sql_numbers numbers;
+        struct rig_pg_statement random;
         const struct rig_pg_statement *before = rig_pg_schema_before_op(schema, turn->sql.transaction, i);
         if (before != NULL && !queue(turn, before, &no_numbers))
             return false;
-        const struct rig_pg_statement *statement = rig_pg_schema_of_op(schema, turn->sql.transaction, i, &numbers);
+        const struct rig_pg_statement *statement = rig_pg_turn_statement(turn, i, &random, &numbers);
         if (statement != NULL && !queue(turn, statement, &numbers))
             return false;
     }
@@ -202,10 +203,11 @@ static bool take_range(struct rig_pg_turn *turn, bool with_begin, uint32_t from,
         return false;
     for (uint32_t i = from; i < to; i++) {
         struct rig_sql_numbers numbers;
+        struct rig_pg_statement random;
         const struct rig_pg_statement *before = rig_pg_schema_before_op(schema, turn->sql.transaction, i);
         if (before != NULL && !take(turn, OF_SAVEPOINT, before->text))
             return false;
-        const struct rig_pg_statement *statement = rig_pg_schema_of_op(schema, turn->sql.transaction, i, &numbers);
+        const struct rig_pg_statement *statement = rig_pg_turn_statement(turn, i, &random, &numbers);
         if (statement != NULL && !take(turn, (int)i, statement->text))
             return false;
     }

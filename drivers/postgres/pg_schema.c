@@ -8,6 +8,7 @@
 #include "base/plural.h"
 #include "drivers/postgres/pg_tables.h"
 #include "drivers/postgres/pg_view.h"
+#include "drivers/sql/random_sql.h"
 #include "drivers/sql/sql_ops.h"
 
 static bool is_number(enum rig_workload workload)
@@ -70,6 +71,8 @@ const char *rig_pg_schema_columns(const struct rig_pg_schema *schema)
         return "k bigint, v bigint, n bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (k, v)";
     if (rig_sql_is_row(schema->workload))
         return "k bigint PRIMARY KEY, v bigint[] NOT NULL, taken bigint";
+    if (schema->workload == RIG_WORKLOAD_SQL)
+        return rig_sql_random_columns(RIG_SQL_RANDOM_POSTGRES);
     if (is_table(schema->workload)) {
         static const char *const tables[] = {
             [RIG_PG_ROWS_NO_INDEX] = "k bigint, id bigint, v bigint, c bigint, p bigint",
@@ -227,6 +230,8 @@ static void set_statements_of_table(struct rig_pg_schema *schema, size_t table)
     const struct value_sql sql = value_sql(schema);
     size_t first = RIG_PG_FIXED_COUNT + table * RIG_PG_OF_TABLE_COUNT;
     rig_pg_place_table(&schema->place, (int64_t)table, name);
+    if (schema->workload == RIG_WORKLOAD_SQL)
+        return; /* its statements are texts of their own */
     if (has_element_rows(schema)) {
         set_statements_of_rows(schema, first, name);
         return;
@@ -342,6 +347,8 @@ bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement)
 {
     if (statement < RIG_PG_FIXED_COUNT)
         return true;
+    if (schema->workload == RIG_WORKLOAD_SQL)
+        return false;
     if (is_table(schema->workload))
         return (statement - RIG_PG_FIXED_COUNT) % RIG_PG_OF_TABLE_COUNT >= RIG_PG_ROWS;
     bool upsert = schema->options->write == RIG_PG_UPSERT || schema->workload == RIG_WORKLOAD_MUTEX;

@@ -22,7 +22,7 @@
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_values.h"
 
-enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 768, RIG_PG_NUMBERS = 4 };
+enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 1024, RIG_PG_NUMBERS = 4 };
 enum { RIG_PG_STEM_BYTES = 64, RIG_PG_TABLE_BYTES = RIG_PG_SCHEMA_NAME_BYTES + RIG_PG_STEM_BYTES + 16 };
 
 struct rig_pg_place {
@@ -39,7 +39,7 @@ void rig_pg_place_table(const struct rig_pg_place *place, int64_t number, char n
 void rig_pg_place_prefix(const struct rig_pg_place *place, char prefix[static RIG_PG_TABLE_BYTES]);
 
 struct rig_pg_statement {
-    char name[RIG_PG_STATEMENT_NAME_BYTES];
+    char name[RIG_PG_STATEMENT_NAME_BYTES]; /* empty: it is not prepared, and takes no numbers */
     char text[RIG_PG_STATEMENT_TEXT_BYTES]; /* with $1 the key, $2 the value and $3 the expected value */
     int parameter_count;
 };

@@ -12,6 +12,8 @@ static bool send_statement(struct rig_pg_turn *turn, const struct rig_pg_stateme
                            const struct rig_sql_numbers *numbers)
 {
     PGconn *pg = rig_pg_connection_of(turn)->pg;
+    if (statement->name[0] == '\0')
+        return PQsendQuery(pg, statement->text) == 1;
     if (rig_pg_run_of(turn)->options->sql.prepared) {
         struct rig_pg_texts texts;
         rig_pg_texts_print(&texts, numbers);
@@ -167,12 +169,13 @@ bool rig_pg_statements_operate(struct rig_sql_turn *sql, uint32_t i)
     struct rig_pg_turn *turn = (struct rig_pg_turn *)sql;
     const struct rig_pg_run *run = rig_pg_run_of(turn);
     struct rig_sql_numbers numbers;
+    struct rig_pg_statement random;
     PGresult *result = NULL;
     const struct rig_pg_statement *before = rig_pg_schema_before_op(&run->schema, turn->sql.transaction, i);
     if (before != NULL && !perform(turn, before, &no_numbers, &result))
         return false;
     PQclear(result);
-    const struct rig_pg_statement *statement = rig_pg_schema_of_op(&run->schema, turn->sql.transaction, i, &numbers);
+    const struct rig_pg_statement *statement = rig_pg_turn_statement(turn, i, &random, &numbers);
     if (statement == NULL)
         return true;
     if (!rig_sql_turn_affords(&turn->sql, i))

@@ -9,6 +9,7 @@
 #include "base/plural.h"
 #include "drivers/postgres/pg_options.h"
 #include "drivers/postgres/pg_session.h"
+#include "drivers/sql/random_sql.h"
 #include "drivers/sql/row_sql.h"
 #include "drivers/sql/sql_run.h"
 
@@ -173,6 +174,29 @@ static enum rig_rc explain(const struct rig_pg_schema *schema, const struct rig_
     return rig_fail(err, why->rc, "%.900s", why->text);
 }
 
+/* The tables of the workload sql: before they get indexes, the server shows that its conditions mean what rig's do. */
+static enum rig_rc prepare_random(struct rig_sql_own *own, struct rig_err *err)
+{
+    const struct rig_pg_schema *schema = schema_of(own);
+    struct rig_buf sql;
+    char name[RIG_PG_TABLE_BYTES], plain[32];
+    rig_pg_schema_table(schema, 0, name);
+    enum rig_rc rc = rig_sql_random_compare(RIG_SQL_RANDOM_POSTGRES, own, name, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_buf_init(&sql, SCRIPT_MOST);
+    for (uint32_t table = 0; table < rig_pg_schema_table_count(schema); table++) {
+        rig_pg_schema_table(schema, table, name);
+        (void)snprintf(plain, sizeof plain, "rig_%u", table);
+        rig_sql_random_indexes(RIG_SQL_RANDOM_POSTGRES, own->run->env->seed, table, name, plain, &sql);
+    }
+    rig_buf_add_text(&sql, "SELECT 1");
+    rc = sql.failed ? rig_fail(err, RIG_E_LIMIT, "%s", no_memory())
+                    : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
+    rig_buf_done(&sql);
+    return rc;
+}
+
 static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
 {
     struct rig_buf sql;
@@ -182,7 +206,10 @@ static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
     enum rig_rc rc = sql.failed ? rig_fail(&problem, RIG_E_LIMIT, "%s", no_memory())
                                 : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, &problem);
     rig_buf_done(&sql);
-    return rc == RIG_OK ? RIG_OK : explain(schema_of(own), connection_of(own), &problem, err);
+    if (rc != RIG_OK)
+        return explain(schema_of(own), connection_of(own), &problem, err);
+    return schema_of(own)->workload == RIG_WORKLOAD_SQL && schema_of(own)->rows == NULL ? prepare_random(own, err)
+                                                                                         : RIG_OK;
 }
 
 static bool left_nothing(struct rig_sql_own *own)

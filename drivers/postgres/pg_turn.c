@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/sql/random_sql.h"
 #include "drivers/sql/sql_ops.h"
 
 /* How the rows that came agree with the number in the tag. */
@@ -272,6 +273,29 @@ void rig_pg_turn_print_ending(const struct rig_pg_turn *turn, const char *statem
                               char sql[static RIG_PG_ENDING_BYTES])
 {
     (void)snprintf(sql, RIG_PG_ENDING_BYTES, "%s '%s'", statement, turn->sql.name);
+}
+
+const struct rig_pg_statement *rig_pg_turn_statement(const struct rig_pg_turn *turn, uint32_t op,
+                                                     struct rig_pg_statement *random,
+                                                     struct rig_sql_numbers *numbers)
+{
+    const struct rig_pg_schema *schema = &rig_pg_run_of(turn)->schema;
+    const struct rig_transaction *transaction = turn->sql.transaction;
+    char table[RIG_PG_TABLE_BYTES];
+    struct rig_buf sql;
+    if (schema->workload != RIG_WORKLOAD_SQL)
+        return rig_pg_schema_of_op(schema, transaction, op, numbers);
+    *numbers = (struct rig_sql_numbers){.key = transaction->ops[op].key};
+    if (rig_sql_random_parts(RIG_SQL_RANDOM_POSTGRES, transaction, op) == 0)
+        return NULL;
+    rig_pg_schema_table(schema, (uint32_t)((uint64_t)numbers->key % (uint64_t)schema->options->sql.tables), table);
+    rig_buf_init(&sql, sizeof random->text);
+    rig_sql_random_print(RIG_SQL_RANDOM_POSTGRES, table, transaction, op, 0, &sql);
+    random->name[0] = '\0';
+    random->parameter_count = 0;
+    (void)snprintf(random->text, sizeof random->text, "%s", sql.failed ? "" : rig_buf_text(&sql));
+    rig_buf_done(&sql);
+    return random;
 }
 
 const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_turn *turn)

@@ -11,7 +11,7 @@ static const char *table_kind(enum rig_workload workload)
         return "set";
     if (workload == RIG_WORKLOAD_MUTEX)
         return "lock";
-    if (workload == RIG_WORKLOAD_PREDICATE)
+    if (workload == RIG_WORKLOAD_PREDICATE || workload == RIG_WORKLOAD_SQL)
         return "table";
     if (rig_sql_is_row(workload))
         return "row";
@@ -112,8 +112,7 @@ bool rig_sql_affords(const struct rig_accounts *accounts, const struct rig_trans
 
 /* ---- predicates ---- */
 
-/* The number of the update or delete that the read at `op` belongs to; 0: it only reads. */
-static int64_t number_behind(const struct rig_transaction *transaction, uint32_t op)
+int64_t rig_sql_number_behind(const struct rig_transaction *transaction, uint32_t op)
 {
     const struct rig_op *ops = transaction->ops;
     const bool writes = op + 1 < transaction->op_count && ops[op + 1].kind == RIG_OP_ROW &&
@@ -136,7 +135,7 @@ enum rig_sql_predicate rig_sql_predicate_of(const struct rig_transaction *transa
     const bool by_id = condition.column == RIG_ROW_BY_ID, endless = condition.most == INT64_MAX;
     numbers->value = by_id ? condition.least * RIG_ROW_SERIAL : condition.least;
     numbers->expected = by_id && !endless ? condition.most * RIG_ROW_SERIAL + RIG_ROW_SERIAL - 1 : condition.most;
-    numbers->further = number_behind(transaction, op);
+    numbers->further = rig_sql_number_behind(transaction, op);
     if (condition.form == RIG_ROW_SUMMED)
         return by_id ? RIG_SQL_SUM_BY_ID : RIG_SQL_SUM_BY_CLASS;
     if (condition.form == RIG_ROW_COUNTED)

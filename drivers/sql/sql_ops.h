@@ -116,6 +116,9 @@ enum rig_sql_predicate {
         RIG_SQL_PREDICATE_COUNT
 };
 
+/* The number of the update or delete that the read at `op` belongs to; 0: it only reads. */
+int64_t rig_sql_number_behind(const struct rig_transaction *transaction, uint32_t op);
+
 /* The statement of operation `op`, and its numbers; RIG_SQL_PREDICATE_COUNT: it has none of its own. */
 enum rig_sql_predicate rig_sql_predicate_of(const struct rig_transaction *transaction, uint32_t op,
                                             struct rig_sql_numbers *numbers);

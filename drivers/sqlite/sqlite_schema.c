@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/sql/random_sql.h"
 #include "drivers/sql/row_sql.h"
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_values.h"
@@ -81,6 +82,8 @@ static void add_statements_of_predicates(struct rig_sqlite_schema *schema, int64
 static void add_statements_of_table(struct rig_sqlite_schema *schema, int64_t table)
 {
     const enum rig_workload workload = schema->env->workload;
+    if (workload == RIG_WORKLOAD_SQL)
+        return; /* its statements are texts of their own */
     if (has_conditions(workload)) {
         add_statements_of_predicates(schema, table);
         return;
@@ -158,6 +161,8 @@ void rig_sqlite_schema_done(struct rig_sqlite_schema *schema)
 static const char *columns_of(const struct rig_run_env *env)
 {
     const enum rig_workload workload = env->workload;
+    if (workload == RIG_WORKLOAD_SQL)
+        return rig_sql_random_columns(RIG_SQL_RANDOM_SQLITE);
     if (has_conditions(workload))
         return "k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, c INTEGER NOT NULL, p INTEGER, "
                "PRIMARY KEY (k, id)";
@@ -196,6 +201,16 @@ void rig_sqlite_schema_create(const struct rig_sqlite_schema *schema, struct rig
         (void)snprintf(name, sizeof name, "rig_%" PRId64, table);
         rig_sql_add_key_rows(&key_tables, table, name, sql);
     }
+}
+
+void rig_sqlite_schema_index(const struct rig_sqlite_schema *schema, struct rig_buf *sql)
+{
+    char name[sizeof "rig_" + RIG_SQL_INT_BYTES];
+    for (int64_t table = 0; table < schema->options->sql.tables; table++) {
+        (void)snprintf(name, sizeof name, "rig_%" PRId64, table);
+        rig_sql_random_indexes(RIG_SQL_RANDOM_SQLITE, schema->env->seed, (uint32_t)table, name, name, sql);
+    }
+    rig_buf_add_text(sql, "SELECT 1");
 }
 
 void rig_sqlite_schema_pragmas(const struct rig_sqlite_schema *schema, struct rig_buf *sql)

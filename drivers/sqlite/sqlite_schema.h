@@ -29,6 +29,8 @@ void rig_sqlite_schema_done(struct rig_sqlite_schema *schema);
 
 /* The script that makes the tables, with accounts where the workload has them. */
 void rig_sqlite_schema_create(const struct rig_sqlite_schema *schema, struct rig_buf *sql);
+/* That which makes the indexes of the workload sql. */
+void rig_sqlite_schema_index(const struct rig_sqlite_schema *schema, struct rig_buf *sql);
 /* The script that sets a connection up: its pragmas. */
 void rig_sqlite_schema_pragmas(const struct rig_sqlite_schema *schema, struct rig_buf *sql);
 

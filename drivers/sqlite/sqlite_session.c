@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/sql/random_sql.h"
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sqlite/sqlite_outcome.h"
@@ -159,6 +160,24 @@ static void add_call(struct turn *turn, const struct rig_sqlite_call *call, uint
     turn->step_count++;
 }
 
+/* The statement of the workload sql of operation `op`, if it has one of its own. */
+static void add_random(struct turn *turn, uint32_t op)
+{
+    const struct rig_transaction *transaction = turn->sql.transaction;
+    struct rig_buf *question = &link_of(turn)->question;
+    const struct rig_sqlite_step step = {.statement = RIG_SQLITE_TEXT_STATEMENT};
+    const int64_t tables = sqlite_run(turn->sql.session->run)->schema.options->sql.tables;
+    char name[32];
+    if (rig_sql_random_parts(RIG_SQL_RANDOM_SQLITE, transaction, op) == 0)
+        return;
+    (void)snprintf(name, sizeof name, "rig_%llu", (unsigned long long)transaction->ops[op].key % (uint64_t)tables);
+    rig_buf_add(question, &step, sizeof step);
+    rig_sql_random_print(RIG_SQL_RANDOM_SQLITE, name, transaction, op, 0, question);
+    rig_buf_add_char(question, '\0');
+    rig_buf_add(&connection_of(turn)->sent, &op, sizeof op);
+    turn->step_count++;
+}
+
 /* No answer: the transaction is given up, and the page decides what that means. */
 static void give_up(struct turn *turn, enum rig_sqlite_wait wait)
 {
@@ -239,12 +258,27 @@ static void take_pairs(struct turn *turn, uint32_t op, const struct rig_sqlite_r
     transaction->element_count += count;
 }
 
+/* All rows as one text: pairs with commas. */
+static void take_aggregate(struct turn *turn, struct rig_read *read, struct rig_sqlite_cursor *cursor)
+{
+    struct rig_sqlite_cell cell;
+    if (!rig_sqlite_next_cell(cursor, &cell) || cell.kind != RIG_SQLITE_TEXT)
+        fail(turn, phase_of_results(turn), RIG_SQL_MALFORMED, NULL);
+    else if (cell.length == 0)
+        read->state = RIG_READ_NIL;
+    else
+        take_list(turn, read, &cell);
+}
+
 static void take_read(struct turn *turn, uint32_t op, const struct rig_sqlite_rows *rows,
                       struct rig_sqlite_cursor *cursor)
 {
     struct rig_read *read = &turn->sql.transaction->reads[op];
     struct rig_sqlite_cell cell;
-    if (rows->row_count > 0 && turn->sql.transaction->ops[op].kind == RIG_OP_READ_WHERE)
+    const bool by_condition = turn->sql.transaction->ops[op].kind == RIG_OP_READ_WHERE;
+    if (rows->row_count == 1 && by_condition && rows->column_count == 1)
+        take_aggregate(turn, read, cursor);
+    else if (rows->row_count > 0 && by_condition)
         take_pairs(turn, op, rows, cursor);
     else if (rows->row_count == 0)
         read->state = RIG_READ_NIL;
@@ -368,7 +402,9 @@ static bool add_op(struct turn *turn, uint32_t op)
         if (!rig_sql_turn_affords(&turn->sql, op))
             return false;
     }
-    if (rig_sqlite_schema_of_op(&sqlite_run(turn->sql.session->run)->schema, turn->sql.transaction, op, &call))
+    if (env_of(turn)->workload == RIG_WORKLOAD_SQL)
+        add_random(turn, op);
+    else if (rig_sqlite_schema_of_op(&sqlite_run(turn->sql.session->run)->schema, turn->sql.transaction, op, &call))
         add_call(turn, &call, op);
     return true;
 }
@@ -507,6 +543,12 @@ static enum rig_rc create(struct rig_sql_own *own, struct rig_err *err)
     rig_sqlite_schema_create(&run->schema, &sql);
     rc = sql.failed ? rig_no_memory(err, "the run's tables")
                     : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
+    if (rc == RIG_OK && own->run->env->workload == RIG_WORKLOAD_SQL && own->run->env->rows == NULL) {
+        rc = rig_sql_random_compare(RIG_SQL_RANDOM_SQLITE, own, "rig_0", err);
+        rig_buf_clear(&sql);
+        rig_sqlite_schema_index(&run->schema, &sql);
+        rc = rc == RIG_OK ? rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err) : rc;
+    }
     rig_buf_done(&sql);
     return rc;
 }

@@ -57,6 +57,9 @@ struct rig_sqlite_steps {
     uint32_t reserved;
 };
 
+/* In place of a statement's number: its text follows instead of values, ended by a NUL. */
+#define RIG_SQLITE_TEXT_STATEMENT UINT32_MAX
+
 /* Then `value_count` values, as int64_t. */
 struct rig_sqlite_step {
     uint32_t statement;

@@ -66,6 +66,18 @@ done
 for bug in stale-read moving-snapshot; do # nothing that the answers show: the certificate itself does
     judge 1 read-uncommitted $certified database.bug=$bug database.bug-rate=5%
 done
+# The same with columns and NULLs.
+rows="workload.type=sql workload.statements.updates=50% workload.statements.deletes=10%"
+judge 0 strict-serializable $rows database.isolation=serializable
+judge 0 strong-snapshot-isolation $rows database.isolation=snapshot-isolation
+judge 1 serializable $rows database.isolation=snapshot-isolation
+judge 1 serializable $rows database.isolation=repeatable-read
+judge 0 strong-read-committed $rows database.isolation=read-committed
+judge 1 snapshot-isolation $rows database.isolation=read-committed
+for bug in lost-index-entry lost-update missed-pivot lost-commit aborted-commit lost-row; do
+    judge 1 serializable $rows database.bug=$bug database.bug-rate=5%
+done
+judge 1 read-committed $rows database.isolation=read-committed database.bug=skipped-recheck database.bug-rate=30%
 # No outcome is unknown: the level is held.
 "$RIG" gen - --transactions "$transactions" --set workload.type=predicate --set workload.statements.updates=30% \
     --set workload.statements.deletes=20% --set database.certificate=full 2>/dev/null | "$RIG" check - --require held \

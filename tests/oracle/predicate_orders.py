@@ -33,6 +33,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 RIG = os.environ.get("RIG", str(HERE.parents[1] / "build/release/rig"))
 VERIFY = str(pathlib.Path(RIG).with_name("rig-verify"))
 INSERT, UPDATE, DELETE = range(3)
+WORKLOAD = "predicate"
+LAST = -99910  # the condition of all rows
 KEPT = {"serial": "serializable", "snapshot": "snapshot-isolation", "committed": "read-committed"}
 
 
@@ -45,6 +47,11 @@ def matches(condition, row, version):
     least, width, column = code // 100000, code // 100 % 1000, code // 10 % 10
     value = row // 1000 if column == 1 else version // 10 % 100
     return value >= least and (width == 999 or value <= least + width)
+
+
+def written(number, before):
+    """The version that a statement gives a row which had the version `before`; None: it inserts the row."""
+    return number
 
 
 FORMS = {"count": 1, "sum": 2}  # reads that show no rows
@@ -72,14 +79,14 @@ def apply(rows, statement):
     """Runs a statement on {row: version}; its result, or None."""
     kind, condition, number = statement
     if kind == "insert":
-        rows[number] = number
+        rows[number] = written(number, None)
         return None
     seen = [(row, version) for row, version in sorted(rows.items()) if matches(condition, row, version)]
     if kind in FORMS:
         return total(kind, [version for _, version in seen])
-    for row, _ in seen:
+    for row, version in seen:
         if kind == "update":
-            rows[row] = number
+            rows[row] = written(number, version)
         if kind == "delete":
             del rows[row]
     return [number for pair in seen for number in pair]
@@ -167,7 +174,7 @@ def serial_order(txns, results, chosen, items_only, totals=False):
                         row in shown[::2] for row in own & rows.keys() if matches(condition, row, rows[row]))
                     for row, _ in pairs if fits else []:
                         if kind == "update":
-                            rows[row] = number
+                            rows[row] = written(number, rows[row])
                         if kind == "delete":
                             del rows[row]
                         if number is not None:
@@ -265,12 +272,12 @@ def judge(lines, folder):
     path = pathlib.Path(folder) / "history.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     proof = path.with_name("proof")
-    done = subprocess.run([RIG, "check", path, "--workload", "predicate", "--format", "json", "--proof", proof], capture_output=True, text=True,
+    done = subprocess.run([RIG, "check", path, "--workload", WORKLOAD, "--format", "json", "--proof", proof], capture_output=True, text=True,
                           timeout=300)
     if done.returncode not in (0, 1, 2):
         return None, done.stderr
     levels = json.loads(done.stdout)["levels"]
-    replayed = subprocess.run([VERIFY, "--workload", "predicate", path, proof], capture_output=True, text=True, timeout=300)
+    replayed = subprocess.run([VERIFY, "--workload", WORKLOAD, path, proof], capture_output=True, text=True, timeout=300)
     proved = {words[0] for words in map(str.split, replayed.stdout.splitlines()) if words[1:] == ["held"]}
     held = {level for level, fate in levels.items() if fate == "held"}
     if replayed.returncode not in (0, 2) or proved != held:
@@ -283,7 +290,7 @@ def try_one(draw, folder, tally):
     serial = [0]
     txns = [statements(draw, serial) for _ in range(draw.randint(2, 4))]
     if draw.random() < 0.7:
-        txns.append([["read", -99910, None]])  # what is there at the end
+        txns.append([["read", LAST, None]])  # what is there at the end
     isolation = draw.choice(list(KEPT))
     ended, results, times = execute(draw, txns, isolation)
     damaged = draw.random() < 0.2

@@ -246,11 +246,31 @@ static int run_fixed(struct rig_sqlite_worker *worker, uint32_t index)
     return code;
 }
 
+/* A step whose statement comes as a text. */
+static int run_text(struct rig_sqlite_worker *worker, size_t *at)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *text = take_text(&worker->question, at);
+    if (text == NULL)
+        return RIG_SQLITE_BAD_MESSAGE;
+    int code = sqlite3_prepare_v2(worker->db, text, -1, &statement, NULL) == SQLITE_OK
+                   ? SQLITE_OK
+                   : sqlite3_extended_errcode(worker->db);
+    if (code == SQLITE_OK)
+        code = run(worker, statement);
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
 static int run_step(struct rig_sqlite_worker *worker, size_t *at)
 {
     struct rig_sqlite_step step;
     int64_t values[RIG_SQLITE_VALUES_MOST];
-    if (!take(&worker->question, at, &step, sizeof step) || step.value_count > RIG_SQLITE_VALUES_MOST ||
+    if (!take(&worker->question, at, &step, sizeof step))
+        return RIG_SQLITE_BAD_MESSAGE;
+    if (step.statement == RIG_SQLITE_TEXT_STATEMENT)
+        return run_text(worker, at);
+    if (step.value_count > RIG_SQLITE_VALUES_MOST ||
         step.statement < RIG_SQLITE_SAVEPOINT || step.statement >= worker->statement_count ||
         !take(&worker->question, at, values, step.value_count * sizeof values[0]))
         return RIG_SQLITE_BAD_MESSAGE;

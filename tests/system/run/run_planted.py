@@ -13,6 +13,7 @@ CLASSIC = MONOTONIC, IDS, DIRTY, SEQUENTIAL, ACID = ("monotonic", "unique-ids", 
                                                      "multi-key-acid")
 CAS, MUTEX, QUEUE, STACK, STRING = "cas-register", "mutex", "queue", "stack", "append-register"
 PREDICATE = "predicate"
+SQL, CHANGES = "sql", {"workload": {"statements": {"updates": "50%", "deletes": "10%"}}}
 SER, SI, RR, RC, RU = "serializable", "snapshot-isolation", "repeatable-read", "read-committed", "read-uncommitted"
 ABORTS = {"database": {"abort-rate": "10%"}}
 RICH = {"workload": {"accounts": {"balance": 100}}}
@@ -158,6 +159,8 @@ PLANTED = {
     ],
     "overdraft": [(BANK, SER, {}, "negative-balance", "cursor-stability")],
     "lost-row": [(PREDICATE, SER, {}, "G-single-predicate", "consistent-view read-atomic repeatable-read")],
+    "lost-index-entry": [(SQL, SER, CHANGES, "G-single-predicate", "consistent-view")],
+    "skipped-recheck": [(SQL, RC, {**CHANGES, "database": {"bug-rate": "40%"}}, "predicate-mismatch", "read-committed")],
 }
 
 

@@ -1,0 +1,371 @@
+#include "drivers/sql/random_sql.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "drivers/sql/sql_ops.h"
+#include "drivers/sql/sql_values.h"
+#include "history/types/row_ops.h"
+#include "history/types/row_sql.h"
+
+/* ---- tables ---- */
+
+const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect)
+{
+    static const char *const columns[] = {
+        [RIG_SQL_RANDOM_POSTGRES] = "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
+                                    "b bigint, c bigint, t text COLLATE \"C\", PRIMARY KEY (k, id)",
+        [RIG_SQL_RANDOM_SQLITE] = "k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, p INTEGER, a INTEGER, "
+                                  "b INTEGER, c INTEGER, t TEXT, PRIMARY KEY (k, id)",
+        [RIG_SQL_RANDOM_MYSQL] = "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
+                                 "b bigint, c bigint, t varchar(8) CHARACTER SET latin1 COLLATE latin1_bin, "
+                                 "PRIMARY KEY (k, id)"};
+    return columns[dialect];
+}
+
+void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, uint32_t number, const char *name,
+                            const char *plain, struct rig_buf *sql)
+{
+    enum { PG = 1 << RIG_SQL_RANDOM_POSTGRES, LITE = 1 << RIG_SQL_RANDOM_SQLITE, ALL = 7 };
+    static const struct {
+        const char *before, *columns;
+        unsigned dialects;
+    } indexes[] = {
+        {"", "(k, a)", ALL},
+        {"", "(k, b, a)", ALL},
+        {"", "(k, t)", ALL},
+        {"", "(c, k)", ALL},
+        {"", "(k, c, id, v)", ALL},
+        {"UNIQUE ", "(k, a, b, c, t)", ALL},
+        {"", "(k, (a + b))", PG | LITE},
+        {"", "(k, a) WHERE b IS NULL", PG | LITE},
+        {"", "(k, b) INCLUDE (id, v)", PG},
+        {"", "USING hash (a)", PG},
+        {"", "USING brin (k, a)", PG},
+    };
+    struct rig_rng rng;
+    rig_rng_init(&rng, seed, UINT64_MAX - 1000 - number);
+    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++) {
+        const bool drawn = rig_rng_below(&rng, 2) == 0;
+        if (!drawn || (indexes[i].dialects >> dialect & 1) == 0)
+            continue;
+        rig_buf_printf(sql, "CREATE %sINDEX %s_i%zu ON %s %s; ", indexes[i].before, plain, i, name, indexes[i].columns);
+    }
+}
+
+/* ---- statements ---- */
+
+struct statement {
+    enum rig_sql_random_dialect dialect;
+    const char *table;
+    int64_t key;
+    struct rig_row_where condition;
+    int64_t number; /* of what it writes; 0: it reads */
+};
+
+/* False: the operation has no statement of its own. */
+static bool find_statement(const struct rig_transaction *transaction, uint32_t op, struct statement *s)
+{
+    const struct rig_op *of = &transaction->ops[op];
+    s->key = of->key;
+    s->condition = rig_row_all();
+    if (rig_sql_is_silent(transaction, op))
+        return false;
+    if (of->kind == RIG_OP_ROW) {
+        s->number = of->value;
+        return true;
+    }
+    if (op > 0 && of[-1].kind == RIG_OP_ROW && of[-1].key == of->key)
+        (void)rig_row_condition_of(of[-1].value, &s->condition);
+    s->number = rig_sql_number_behind(transaction, op);
+    return true;
+}
+
+static bool is_pairs(enum rig_sql_random_dialect dialect)
+{
+    return dialect != RIG_SQL_RANDOM_MYSQL;
+}
+
+/* WHERE; the read without a condition is of all rows. */
+static void add_where(const struct statement *s, struct rig_buf *sql)
+{
+    rig_buf_printf(sql, " WHERE k = %" PRId64, s->key);
+    if (s->condition.column != RIG_ROW_BY_TESTS)
+        return;
+    rig_buf_add_text(sql, " AND (");
+    rig_row_say_tests((uint64_t)s->condition.least, sql);
+    rig_buf_add_char(sql, ')');
+}
+
+static void add_read(const struct statement *s, struct rig_buf *sql)
+{
+    static const char *const aggregates[] = {
+        [RIG_SQL_RANDOM_POSTGRES] = "SELECT unnest(ids), unnest(vs) FROM (SELECT count(*), array_agg(id) AS ids, "
+                                    "array_agg(v) AS vs FROM ",
+        [RIG_SQL_RANDOM_SQLITE] = "SELECT COALESCE(group_concat(id || ',' || v), '') FROM ",
+        [RIG_SQL_RANDOM_MYSQL] = "SELECT COALESCE(GROUP_CONCAT(CONCAT(id, ',', v)), '') FROM "};
+    static const char *const locks[][RIG_ROW_WAYS] = {
+        [RIG_SQL_RANDOM_POSTGRES] = {[RIG_ROW_LOCKED] = " FOR UPDATE", [RIG_ROW_SHARED] = " FOR SHARE"},
+        [RIG_SQL_RANDOM_SQLITE] = {NULL},
+        [RIG_SQL_RANDOM_MYSQL] = {[RIG_ROW_LOCKED] = " FOR UPDATE", [RIG_ROW_SHARED] = " LOCK IN SHARE MODE"}};
+    const enum rig_row_way way = s->condition.column == RIG_ROW_BY_TESTS ? s->condition.way : RIG_ROW_SELECTED;
+    if (way == RIG_ROW_AGGREGATED)
+        rig_buf_add_text(sql, aggregates[s->dialect]);
+    else
+        rig_buf_add_text(sql, is_pairs(s->dialect) ? "SELECT id, v FROM " : "SELECT CONCAT(id, ',', v) FROM ");
+    rig_buf_add_text(sql, s->table);
+    add_where(s, sql);
+    if (way == RIG_ROW_AGGREGATED && s->dialect == RIG_SQL_RANDOM_POSTGRES)
+        rig_buf_add_text(sql, ") AS aggregated");
+    if (locks[s->dialect][way] != NULL)
+        rig_buf_add_text(sql, locks[s->dialect][way]);
+}
+
+static void add_insert(const struct statement *s, struct rig_buf *sql)
+{
+    rig_buf_printf(sql, "INSERT INTO %s (k, id, v, a, b, c, t) VALUES (%" PRId64 ", %" PRId64 ", %" PRId64 ", ", s->table,
+                   s->key, s->number, s->number);
+    rig_row_say_contents((uint32_t)rig_row_payload(s->number), sql);
+    rig_buf_add_char(sql, ')');
+}
+
+/* Of MySQL: part 0 clears @rig, the last one reads it. Between them the rows get their version and are collected, and a
+ * delete then removes those that it marked, by the same condition. */
+static void add_collected(const struct statement *s, uint32_t part, struct rig_buf *sql)
+{
+    const bool removes = rig_row_action(s->number) == RIG_ROWS_DELETE;
+    if (part == 0) {
+        rig_buf_add_text(sql, "SET @rig = ''");
+    } else if (part == 1) {
+        rig_buf_printf(sql,
+                       "UPDATE %s SET p = v, v = %" PRId64
+                       " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', p))",
+                       s->table, s->number);
+        rig_row_say_assignments(removes ? 0 : rig_row_payload(s->number), ", ", sql);
+        add_where(s, sql);
+    } else if (removes && part == 2) {
+        rig_buf_printf(sql, "DELETE FROM %s", s->table);
+        add_where(s, sql);
+        rig_buf_printf(sql, " AND v = %" PRId64, s->number);
+    } else {
+        rig_buf_add_text(sql, "SELECT @rig");
+    }
+}
+
+static void add_change(const struct statement *s, struct rig_buf *sql)
+{
+    const bool removes = rig_row_action(s->number) == RIG_ROWS_DELETE;
+    if (removes)
+        rig_buf_printf(sql, "DELETE FROM %s", s->table);
+    else
+        rig_buf_printf(sql, "UPDATE %s SET p = v, v = %" PRId64, s->table, s->number);
+    rig_row_say_assignments(removes ? 0 : rig_row_payload(s->number), ", ", sql);
+    add_where(s, sql);
+    rig_buf_add_text(sql, removes ? " RETURNING id, v" : " RETURNING id, p");
+}
+
+uint32_t rig_sql_random_parts(enum rig_sql_random_dialect dialect, const struct rig_transaction *transaction,
+                              uint32_t op)
+{
+    struct statement s = {.dialect = dialect};
+    if (!find_statement(transaction, op, &s))
+        return 0;
+    if (s.number == 0 || rig_row_inserts(s.number) || dialect != RIG_SQL_RANDOM_MYSQL)
+        return 1;
+    return rig_row_action(s.number) == RIG_ROWS_DELETE ? 4 : 3;
+}
+
+void rig_sql_random_print(enum rig_sql_random_dialect dialect, const char *table,
+                          const struct rig_transaction *transaction, uint32_t op, uint32_t part, struct rig_buf *sql)
+{
+    struct statement s = {.dialect = dialect, .table = table};
+    const bool found = find_statement(transaction, op, &s);
+    RIG_REQUIRE(found && part < RIG_SQL_RANDOM_PARTS);
+    if (s.number == 0)
+        add_read(&s, sql);
+    else if (rig_row_inserts(s.number))
+        add_insert(&s, sql);
+    else if (dialect == RIG_SQL_RANDOM_MYSQL)
+        add_collected(&s, part, sql);
+    else
+        add_change(&s, sql);
+}
+
+/* ---- the comparison before the load ---- */
+
+enum { COMPARED_ROWS = 60, COMPARED_CONDITIONS = 300, COMPARED_CHANGES = 100, COMPARED_SEED = 118 };
+
+struct compared {
+    enum rig_sql_random_dialect dialect;
+    struct rig_sql_own *own;
+    const char *table;
+    struct rig_rng rng;
+    struct rig_buf sql;
+    uint32_t contents[COMPARED_ROWS];
+    uint64_t shown; /* a bit a row */
+    bool odd;       /* an answer that is none of the rows, or another value than expected */
+};
+
+/* Any test of the grammar. */
+static uint64_t draw_test(struct rig_rng *rng)
+{
+    for (;;) {
+        const uint64_t bits = rig_rng_next(rng) & 0x1FFFF;
+        const struct rig_row_testing test = rig_row_test_of(bits);
+        if (rig_row_is_test(&test) && rig_row_test_bits(&test) == bits)
+            return bits;
+    }
+}
+
+uint64_t rig_sql_random_tests(struct rig_rng *rng)
+{
+    struct rig_row_testings tests = {.count = 1 + (uint32_t)rig_rng_below(rng, RIG_ROW_MOST_TESTS)};
+    tests.negated = rig_rng_below(rng, 2) == 0;
+    tests.either = tests.count > 1 && rig_rng_below(rng, 2) == 0;
+    tests.either_last = tests.count > 2 && rig_rng_below(rng, 2) == 0;
+    for (uint32_t i = 0; i < tests.count; i++)
+        tests.at[i] = rig_row_test_of(draw_test(rng));
+    return rig_row_tests_bits(&tests);
+}
+
+static uint32_t draw_contents(struct rig_rng *rng)
+{
+    uint32_t contents = 0;
+    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++)
+        contents = rig_row_with_code(contents, column, (uint32_t)rig_rng_below(rng, RIG_ROW_VALUE_CODES));
+    return contents;
+}
+
+/* One assignment of the grammar. */
+static uint64_t draw_assignment(struct rig_rng *rng)
+{
+    for (;;) {
+        const uint64_t payload = rig_rng_next(rng) & 0xFFF;
+        if (payload != 0 && rig_row_are_assignments(payload))
+            return payload;
+    }
+}
+
+static enum rig_rc ask(struct compared *c, rig_sql_tell tell, struct rig_err *err)
+{
+    if (c->sql.failed)
+        return rig_no_memory(err, "a statement");
+    return rig_sql_own_query(c->own, rig_buf_text(&c->sql), tell, c, err);
+}
+
+static void tell_id(void *context, const char *const *values, uint32_t count)
+{
+    struct compared *c = context;
+    int64_t id = 0;
+    const bool known = count >= 1 && values[0] != NULL && rig_sql_int_parse(values[0], strlen(values[0]), &id) && id >= 0 &&
+                       id < COMPARED_ROWS;
+    c->odd |= !known;
+    c->shown |= known ? UINT64_C(1) << id : 0;
+}
+
+/* A row: its id, and its values as texts. */
+static void tell_values(void *context, const char *const *values, uint32_t count)
+{
+    struct compared *c = context;
+    tell_id(context, values, count);
+    if (c->odd || count != 1 + RIG_ROW_VALUE_COLUMNS) {
+        c->odd = true;
+        return;
+    }
+    const uint32_t contents = c->contents[strtoul(values[0], NULL, 10)];
+    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++) {
+        const char *value = values[1 + column];
+        const uint32_t code = rig_row_column_code(contents, column);
+        char expected[RIG_SQL_INT_BYTES] = "-";
+        if (code != RIG_ROW_NULL && column == RIG_ROW_TEXT)
+            expected[0] = (char)('a' + code - 1);
+        else if (code != RIG_ROW_NULL)
+            expected[rig_sql_int_print(rig_row_value_of(code), expected)] = '\0';
+        c->odd |= value == NULL || strcmp(value, expected) != 0;
+    }
+}
+
+static enum rig_rc make_rows(struct compared *c, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t row = 0; rc == RIG_OK && row < COMPARED_ROWS; row++) {
+        c->contents[row] = draw_contents(&c->rng);
+        rig_buf_clear(&c->sql);
+        rig_buf_printf(&c->sql, "INSERT INTO %s (k, id, v, a, b, c, t) VALUES (-1, %u, 0, ", c->table, row);
+        rig_row_say_contents(c->contents[row], &c->sql);
+        rig_buf_add_char(&c->sql, ')');
+        rc = ask(c, NULL, err);
+    }
+    return rc;
+}
+
+static enum rig_rc compare_condition(struct compared *c, struct rig_err *err)
+{
+    const uint64_t bits = rig_sql_random_tests(&c->rng);
+    uint64_t expected = 0;
+    for (uint32_t row = 0; row < COMPARED_ROWS; row++)
+        expected |= (uint64_t)rig_row_tests_hold(bits, c->contents[row]) << row;
+    c->shown = 0;
+    rig_buf_clear(&c->sql);
+    rig_buf_printf(&c->sql, "SELECT id FROM %s WHERE k = -1 AND (", c->table);
+    rig_row_say_tests(bits, &c->sql);
+    rig_buf_add_char(&c->sql, ')');
+    const enum rig_rc rc = ask(c, tell_id, err);
+    if (rc != RIG_OK || (!c->odd && c->shown == expected))
+        return rc;
+    return rig_fail(err, RIG_E_CLUSTER,
+                    "the database and rig disagree on a condition of the workload sql, before the load: `%.700s` gives "
+                    "other rows than the SQL standard; no verdict could rest on it",
+                    rig_buf_text(&c->sql));
+}
+
+static enum rig_rc compare_change(struct compared *c, struct rig_err *err)
+{
+    char text[256];
+    const uint64_t payload = draw_assignment(&c->rng);
+    for (uint32_t row = 0; row < COMPARED_ROWS; row++)
+        c->contents[row] = rig_row_assign(c->contents[row], payload);
+    rig_buf_clear(&c->sql);
+    rig_buf_printf(&c->sql, "UPDATE %s SET p = v", c->table);
+    rig_row_say_assignments(payload, ", ", &c->sql);
+    rig_buf_add_text(&c->sql, " WHERE k = -1");
+    (void)snprintf(text, sizeof text, "%s", rig_buf_text(&c->sql));
+    enum rig_rc rc = ask(c, NULL, err);
+    c->shown = 0;
+    rig_buf_clear(&c->sql);
+    rig_buf_printf(&c->sql,
+                   c->dialect == RIG_SQL_RANDOM_MYSQL
+                       ? "SELECT id, COALESCE(CAST(a AS CHAR), '-'), COALESCE(CAST(b AS CHAR), '-'), "
+                         "COALESCE(CAST(c AS CHAR), '-'), COALESCE(t, '-') FROM %s WHERE k = -1"
+                       : "SELECT id, COALESCE(CAST(a AS text), '-'), COALESCE(CAST(b AS text), '-'), "
+                         "COALESCE(CAST(c AS text), '-'), COALESCE(t, '-') FROM %s WHERE k = -1",
+                   c->table);
+    rc = rc == RIG_OK ? ask(c, tell_values, err) : rc;
+    if (rc != RIG_OK || (!c->odd && c->shown == (UINT64_C(1) << COMPARED_ROWS) - 1))
+        return rc;
+    return rig_fail(err, RIG_E_CLUSTER,
+                    "the database and rig disagree on an assignment of the workload sql, before the load: `%s` leaves "
+                    "other values than the SQL standard; no verdict could rest on it",
+                    text);
+}
+
+enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, const char *table,
+                                   struct rig_err *err)
+{
+    struct compared c = {.dialect = dialect, .own = own, .table = table};
+    rig_rng_init(&c.rng, COMPARED_SEED, 0);
+    rig_buf_init(&c.sql, 0);
+    enum rig_rc rc = make_rows(&c, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < COMPARED_CONDITIONS; i++)
+        rc = compare_condition(&c, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < COMPARED_CHANGES; i++)
+        rc = compare_change(&c, err);
+    rig_buf_clear(&c.sql);
+    rig_buf_printf(&c.sql, "DELETE FROM %s WHERE k = -1", table);
+    if (rc == RIG_OK)
+        rc = ask(&c, NULL, err);
+    rig_buf_done(&c.sql);
+    return rc;
+}
