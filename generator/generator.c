@@ -5,7 +5,6 @@
 
 #include "base/bug.h"
 #include "generator/generator_types.h"
-#include "generator/sql_statements.h"
 #include "generator/workload.h"
 
 /*
@@ -169,8 +168,8 @@ enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint6
     made->first_value = 1 + (int64_t)client + writers * turn->number;
     made->value_step = writers * (turn->count > 0 ? turn->count : 1);
     rig_rng_init(&made->rng, seed, client + ((uint64_t)turn->phase << PHASE_SHIFT));
-    if (options->type == RIG_WORKLOAD_SQL)
-        rig_sql_templates_draw(made, seed);
+    if (rig_generator_types[options->type].begin != NULL)
+        rig_generator_types[options->type].begin(made, seed);
     enum rig_rc rc = init_keys(made, seed, err);
     if (rc != RIG_OK) {
         rig_generator_free(made);

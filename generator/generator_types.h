@@ -23,6 +23,8 @@ struct rig_key_slot;
 bool rig_unique_op(struct rig_generator *generator, struct rig_op *op);
 
 struct rig_generator_type {
+    /* Optional: draws what the load has from its start. */
+    void (*begin)(struct rig_generator *generator, uint64_t seed);
     /* Writes one operation; true when it reads. NULL: transactions are drawn as a whole, by */
     bool (*draw)(struct rig_generator *generator, struct rig_op *op);
     /*   this, which writes the operations of one and returns their number, at most most_operations. */

@@ -230,14 +230,16 @@ const struct rig_option rig_generator_option_table[] = {
      .default_text = "24",
      .least = 1,
      .most = RIG_MOST_TEMPLATES,
-     .help = "type sql: conditions that the seed draws before the load; each statement takes one of them with constants "
-             "of its own"},
+     .help =
+         "type sql: conditions that the seed draws before the load; each statement takes one of them with constants "
+         "of its own"},
     {.name = "statements.nulls",
      .type = RIG_OPTION_SHARE,
      .offset = AT(nulls),
      .default_text = "15%",
-     .help = "type sql: share of the values that statements write which are NULL; also of a quarter of the constants in "
-             "conditions"},
+     .help =
+         "type sql: share of the values that statements write which are NULL; also of a quarter of the constants in "
+         "conditions"},
     {.name = "statements.locks",
      .type = RIG_OPTION_SHARE,
      .offset = AT(locks),
@@ -449,9 +451,9 @@ static enum rig_rc check_savepoints(const struct rig_generator_options *options,
 static enum rig_rc check_prefill(const struct rig_generator_options *options, struct rig_err *err)
 {
     const unsigned type = 1u << options->type;
-    const char *why = (type & T(SET)) != 0         ? "its elements are its rows, and each is made when it is added"
+    const char *why = (type & T(SET)) != 0 ? "its elements are its rows, and each is made when it is added"
                       : (type & (T(PREDICATE) | T(SQL))) != 0 ? "its own statements insert the rows"
-                      : (type & T(BANK)) != 0      ? "its accounts always have rows"
+                      : (type & T(BANK)) != 0                 ? "its accounts always have rows"
                       : (type & (T(COUNTER) | (unsigned)RIG_OBJECT_TYPES)) != 0
                           ? "none of its verdicts depends on whether a key has a row"
                           : NULL;

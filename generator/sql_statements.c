@@ -24,21 +24,22 @@ static uint32_t draw_code(struct rig_rng *rng, double nulls)
 /* Half of the tests compare with a constant. */
 static struct rig_row_testing draw_test(struct rig_rng *rng)
 {
-    static const enum rig_row_test_form others[] = {RIG_ROW_TEST_BETWEEN, RIG_ROW_TEST_BETWEEN,   RIG_ROW_TEST_IN,
-                                                    RIG_ROW_TEST_IN,      RIG_ROW_TEST_NULL,      RIG_ROW_TEST_IN_COLUMN,
+    static const enum rig_row_test_form others[] = {RIG_ROW_TEST_BETWEEN, RIG_ROW_TEST_BETWEEN, RIG_ROW_TEST_IN,
+                                                    RIG_ROW_TEST_IN,      RIG_ROW_TEST_NULL,    RIG_ROW_TEST_IN_COLUMN,
                                                     RIG_ROW_TEST_SUM,     RIG_ROW_TEST_PRODUCT};
-    struct rig_row_testing test = {.negated = below(rng, OFTEN) == 0, .column = below(rng, RIG_ROW_VALUE_COLUMNS)};
+    struct rig_row_testing test = {.negated = below(rng, OFTEN) == 0,
+                                   .column = (uint8_t)below(rng, RIG_ROW_VALUE_COLUMNS)};
     const bool text = test.column == RIG_ROW_TEXT;
     const uint32_t choice = below(rng, 20);
     if (choice < 8)
-        test.form = others[text ? choice % 6 : choice];
+        test.form = (uint8_t)others[text ? choice % 6 : choice];
     else
-        test.form = (enum rig_row_test_form)below(rng, RIG_ROW_TEST_BETWEEN);
+        test.form = (uint8_t)below(rng, RIG_ROW_TEST_BETWEEN);
     if (choice >= 16) {
-        test.side = text ? RIG_ROW_SIDE_COLUMN : (enum rig_row_side)(1 + below(rng, RIG_ROW_SIDES - 1));
-        test.other = text ? RIG_ROW_TEXT : below(rng, RIG_ROW_NUMBERS);
+        test.side = (uint8_t)(text ? RIG_ROW_SIDE_COLUMN : 1 + below(rng, RIG_ROW_SIDES - 1));
+        test.other = (uint8_t)(text ? RIG_ROW_TEXT : below(rng, RIG_ROW_NUMBERS));
     } else if (test.form >= RIG_ROW_TEST_IN_COLUMN) {
-        test.other = text ? RIG_ROW_TEXT : below(rng, RIG_ROW_NUMBERS);
+        test.other = (uint8_t)(text ? RIG_ROW_TEXT : below(rng, RIG_ROW_NUMBERS));
     }
     return test;
 }
@@ -72,12 +73,12 @@ static uint64_t bind_template(struct rig_generator *generator, uint64_t template
         struct rig_row_testing *test = &tests.at[i];
         if (test->form == RIG_ROW_TEST_NULL)
             continue;
-        test->constant = draw_code(&generator->rng, nulls);
+        test->constant = (uint8_t)draw_code(&generator->rng, nulls);
         if (test->form != RIG_ROW_TEST_BETWEEN && test->form != RIG_ROW_TEST_IN)
             continue;
-        test->further = draw_code(&generator->rng, nulls);
+        test->further = (uint8_t)draw_code(&generator->rng, nulls);
         if (test->form == RIG_ROW_TEST_BETWEEN && test->constant > test->further && test->further != RIG_ROW_NULL) {
-            const uint32_t lower = test->further;
+            const uint8_t lower = test->further;
             test->further = test->constant;
             test->constant = lower;
         }
@@ -92,10 +93,10 @@ static int64_t draw_condition(struct rig_generator *generator, bool plain)
     const uint64_t template = generator->templates[below(&generator->rng, (uint32_t)options->templates)];
     const uint64_t bits = bind_template(generator, template);
     const double choice = plain ? 1 : rig_rng_unit(&generator->rng);
-    const enum rig_row_way way = choice < options->locks / 2                      ? RIG_ROW_LOCKED
-                                 : choice < options->locks                        ? RIG_ROW_SHARED
+    const enum rig_row_way way = choice < options->locks / 2                     ? RIG_ROW_LOCKED
+                                 : choice < options->locks                       ? RIG_ROW_SHARED
                                  : choice < options->locks + options->aggregates ? RIG_ROW_AGGREGATED
-                                                                                  : RIG_ROW_SELECTED;
+                                                                                 : RIG_ROW_SELECTED;
     return rig_row_tests_value(bits, RIG_ROW_LISTED, plain ? RIG_ROW_SELECTED : way);
 }
 
@@ -110,7 +111,7 @@ static uint64_t draw_contents(struct rig_generator *generator)
 }
 
 /* An assignment to another column than `not`, and of no value of that. */
-static struct rig_row_assigning draw_assignment(struct rig_generator *generator, uint32_t not)
+static struct rig_row_assigning draw_assignment(struct rig_generator *generator, uint32_t not )
 {
     struct rig_rng *rng = &generator->rng;
     struct rig_row_assigning a = {.column = below(rng, RIG_ROW_VALUE_COLUMNS), .form = RIG_ROW_SET_CONSTANT};

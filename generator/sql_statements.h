@@ -3,7 +3,7 @@
  * statement draws.
  *
  * The conditions of a load are few templates, the same for all clients, so that a server can keep their plans. A
- * statement takes one, and draws its constants. What updates write is drawn for each.
+ * statement takes one, and draws its constants. The assignments of updates are drawn for each.
  *
  * Private to generator/. Time: constant.
  */

@@ -22,14 +22,14 @@ struct rig_generator {
     struct rig_rng rng;
     struct rig_app *app; /* NULL: operations are drawn one by one, on keys of the pool */
     struct rig_key_pool keys;
-    struct rig_op *ops;              /* as many as a transaction may have */
-    uint64_t position;               /* transactions so far */
-    uint32_t read_chance;            /* that an operation reads, in 2^-32 */
-    bool reads_only;                 /* a chance of 1, for which 2^-32 has no number */
-    int64_t first_value, value_step; /* of the values that this client writes to a key */
-    int64_t group_read;              /* sequential: the group of the reads under way */
+    struct rig_op *ops;                     /* as many as a transaction may have */
+    uint64_t position;                      /* transactions so far */
+    uint32_t read_chance;                   /* that an operation reads, in 2^-32 */
+    bool reads_only;                        /* a chance of 1, for which 2^-32 has no number */
+    int64_t first_value, value_step;        /* of the values that this client writes to a key */
+    int64_t group_read;                     /* sequential: the group of the reads under way */
     uint64_t templates[RIG_MOST_TEMPLATES]; /* sql: conditions of 56 bits (history/types/row_values.h) */
-    struct rig_key_slot *partner;    /* pairs, and locks: the slot of the next operation; NULL: it begins a pair */
+    struct rig_key_slot *partner; /* pairs, and locks: the slot of the next operation; NULL: it begins a pair */
 };
 
 /* The next value that this client writes to the slot's key. */

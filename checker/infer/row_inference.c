@@ -117,8 +117,7 @@ static bool may_meet(const struct infer *in, const struct shown *shown, int64_t 
 {
     if (shown->condition.column != RIG_ROW_BY_TESTS)
         return rig_row_matches(&shown->condition, id, number);
-    const bool unknown =
-        version == RIG_ROW_NONE || in->rows->versions[version].contents == RIG_ROW_CONTENTS_UNKNOWN;
+    const bool unknown = version == RIG_ROW_NONE || in->rows->versions[version].contents == RIG_ROW_CONTENTS_UNKNOWN;
     return unknown || rig_rows_meets(in->rows, &shown->condition, version);
 }
 
@@ -172,9 +171,9 @@ struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t 
                                     const struct rig_row_where *condition)
 {
     const struct rig_row_write *of = &rows->statements[insert];
-    struct rig_row_span span = {.known = of->is_whole && tells_contents(rows, of, condition), .first = RIG_ROW_NONE, .last = of->last};
-    while (span.known && span.last != RIG_ROW_NONE &&
-           rig_rows_meets(rows, condition, span.last))
+    struct rig_row_span span = {
+        .known = of->is_whole && tells_contents(rows, of, condition), .first = RIG_ROW_NONE, .last = of->last};
+    while (span.known && span.last != RIG_ROW_NONE && rig_rows_meets(rows, condition, span.last))
         span.last = rows->versions[span.last].before;
     if (!span.known || span.last == RIG_ROW_NONE || rig_row_action(of->number) != RIG_ROWS_INITIAL)
         return span;
@@ -289,9 +288,8 @@ static void leave_open(struct infer *in, struct shown *shown, uint32_t insert)
     if (own_version(in, shown, row->number, NULL) != RIG_ROW_NONE)
         return;
     const struct rig_row_span span = rig_row_span_of(in->rows, insert, &shown->condition);
-    shown->is_open |= span.known
-                          ? span.last != row->last || meets_within(in->rows, &shown->condition, &span)
-                          : in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
+    shown->is_open |= span.known ? span.last != row->last || meets_within(in->rows, &shown->condition, &span)
+                                 : in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
 }
 
 static bool take_read(struct infer *in, uint32_t txn, uint32_t op)

@@ -209,7 +209,7 @@ static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
     if (rc != RIG_OK)
         return explain(schema_of(own), connection_of(own), &problem, err);
     return schema_of(own)->workload == RIG_WORKLOAD_SQL && schema_of(own)->rows == NULL ? prepare_random(own, err)
-                                                                                         : RIG_OK;
+                                                                                        : RIG_OK;
 }
 
 static bool left_nothing(struct rig_sql_own *own)

@@ -276,8 +276,7 @@ void rig_pg_turn_print_ending(const struct rig_pg_turn *turn, const char *statem
 }
 
 const struct rig_pg_statement *rig_pg_turn_statement(const struct rig_pg_turn *turn, uint32_t op,
-                                                     struct rig_pg_statement *random,
-                                                     struct rig_sql_numbers *numbers)
+                                                     struct rig_pg_statement *random, struct rig_sql_numbers *numbers)
 {
     const struct rig_pg_schema *schema = &rig_pg_run_of(turn)->schema;
     const struct rig_transaction *transaction = turn->sql.transaction;

@@ -71,8 +71,7 @@ void rig_pg_turn_print_ending(const struct rig_pg_turn *turn, const char *statem
                               char sql[static RIG_PG_ENDING_BYTES]);
 /* The statement of operation `op`, and its numbers; NULL: none of its own. `random` has that of the workload sql. */
 const struct rig_pg_statement *rig_pg_turn_statement(const struct rig_pg_turn *turn, uint32_t op,
-                                                     struct rig_pg_statement *random,
-                                                     struct rig_sql_numbers *numbers);
+                                                     struct rig_pg_statement *random, struct rig_sql_numbers *numbers);
 const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_turn *turn);
 
 /* A transaction statement by statement. Each is a round trip; false, and the turn failed, when it did not succeed. */

@@ -36,7 +36,7 @@
       "skew")                                                                                                          \
     X(REPEATABLE_READ, "repeatable-read",                                                                              \
       "read and write locks on keys until the end, deadlocks detected: PL-2.99, which without predicates is strict "   \
-      "serializable; with the workloads `predicate` and `sql` a snapshot whose rows do not change, and phantoms")                 \
+      "serializable; with the workloads `predicate` and `sql` a snapshot whose rows do not change, and phantoms")      \
     X(READ_COMMITTED, "read-committed",                                                                                \
       "each read sees the latest commit; writes lock their key until the end and build on its latest commit: strong "  \
       "read committed, with lost updates and read skew")                                                               \

@@ -176,8 +176,8 @@ static bool is_lost(const struct statement *s, const struct rig_sim_stored_versi
 {
     if (version->lost == 0 || s->condition.column != RIG_ROW_BY_TESTS)
         return false;
-    const struct rig_row_testings tests = rig_row_tests_of((uint64_t)s->condition.least);
-    return tests.count > 0 && tests.at[0].column + 1 == version->lost;
+    const struct rig_row_testings *tests = &s->condition.tests;
+    return tests->count > 0 && tests->at[0].column + UINT32_C(1) == version->lost;
 }
 
 /* Whether the row meets the condition, at the version that the statement looks at. */
@@ -200,9 +200,15 @@ static bool take_rows(struct statement *s)
         const struct seen_row seen = {.row = row,
                                       .base = version,
                                       .id = table->rows.at[row].id,
-                                      .number = left != NULL ? left->number : at == NULL ? 0 : at->number,
-                                      .contents = left != NULL ? left->contents : at == NULL ? 0 : at->contents,
-                                      .writer = left != NULL ? s->work->number : at == NULL ? 0 : at->writer,
+                                      .number = left != NULL ? left->number
+                                                : at == NULL ? 0
+                                                             : at->number,
+                                      .contents = left != NULL ? left->contents
+                                                  : at == NULL ? 0
+                                                               : at->contents,
+                                      .writer = left != NULL ? s->work->number
+                                                : at == NULL ? 0
+                                                             : at->writer,
                                       .left = left};
         const bool found = left != NULL ? rig_row_meets(&s->condition, seen.id, seen.number, seen.contents)
                                         : finds(s, table, row, version);
@@ -296,7 +302,8 @@ static bool run_insert(struct statement *s)
 {
     const int64_t id = s->session->ops[s->op].value;
     return (!uses_snapshots(s->engine) || show(s)) && number_work(s) && note_write(s, id, id) &&
-           rig_sim_left_rows_add(&s->work->left, (struct rig_sim_left_row){s->table, NONE, NONE, id, id, rig_row_contents(id, 0)}) &&
+           rig_sim_left_rows_add(&s->work->left,
+                                 (struct rig_sim_left_row){s->table, NONE, NONE, id, id, rig_row_contents(id, 0)}) &&
            view_row(s, s->op, s->work->number, uses_snapshots(s->engine));
 }
 

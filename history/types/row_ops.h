@@ -67,6 +67,7 @@ struct rig_row_where {
     enum rig_row_column column;
     enum rig_row_form form;
     enum rig_row_way way; /* of tests */
+    struct rig_row_testings tests;
 };
 
 /* ---- statements that write ---- */
@@ -115,7 +116,7 @@ static inline bool rig_row_is_mark(int64_t id, int64_t version)
     return id > 0 && id == version && rig_row_action(version) == RIG_ROWS_DELETE;
 }
 
-/* What a statement of the workload sql writes, and its number. */
+/* The bits of a statement of the workload sql that say what it writes, and its number. */
 static inline uint64_t rig_row_payload(int64_t number)
 {
     return (uint64_t)rig_row_serial(number) & ((UINT64_C(1) << RIG_ROW_PAYLOAD_BITS) - 1);
@@ -136,7 +137,7 @@ static inline bool rig_row_is_number(int64_t value)
     if (value <= 0 || value / RIG_ROW_SERIAL >= RIG_ROW_MOST_SERIAL || value % 10 > RIG_ROWS_INITIAL)
         return false;
     const uint64_t payload = rig_row_payload(value);
-    return !rig_row_is_of_sql(value) || (rig_row_inserts(value)                         ? rig_row_are_contents(payload)
+    return !rig_row_is_of_sql(value) || (rig_row_inserts(value)                     ? rig_row_are_contents(payload)
                                          : rig_row_action(value) == RIG_ROWS_UPDATE ? rig_row_are_assignments(payload)
                                                                                     : payload == 0);
 }
@@ -174,7 +175,8 @@ static inline bool rig_row_tests_condition_of(int64_t code, struct rig_row_where
     *condition = (struct rig_row_where){.least = code / 100,
                                         .column = RIG_ROW_BY_TESTS,
                                         .form = (enum rig_row_form)(code % 10),
-                                        .way = way};
+                                        .way = way,
+                                        .tests = rig_row_tests_of((uint64_t)(code / 100))};
     return true;
 }
 
@@ -230,7 +232,7 @@ static inline bool rig_row_meets(const struct rig_row_where *condition, int64_t 
     if (rig_row_action(version) == RIG_ROWS_DELETE)
         return false;
     if (condition->column == RIG_ROW_BY_TESTS)
-        return contents != RIG_ROW_CONTENTS_UNKNOWN && rig_row_tests_hold((uint64_t)condition->least, contents);
+        return contents != RIG_ROW_CONTENTS_UNKNOWN && rig_row_tests_hold(&condition->tests, contents);
     if (condition->column == RIG_ROW_BY_REMAINDER)
         return has_value && rig_row_value(version) % condition->most == condition->least;
     const int64_t value = rig_row_asks_ids(condition)             ? rig_row_serial(id)

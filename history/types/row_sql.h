@@ -31,7 +31,7 @@ static inline void rig_row_say_code(uint32_t column, uint32_t code, struct rig_b
 static inline void rig_row_say_side(const struct rig_row_testing *test, struct rig_buf *sql)
 {
     const char other = rig_row_column_name(test->other);
-    switch (test->side) {
+    switch ((enum rig_row_side)test->side) {
     case RIG_ROW_SIDE_CONSTANT:
         rig_row_say_code(test->column, test->constant, sql);
         return;
@@ -78,7 +78,7 @@ static inline void rig_row_say_test(const struct rig_row_testing *test, struct r
     const char column = rig_row_column_name(test->column);
     rig_buf_add_text(sql, test->negated ? "NOT (" : "");
     rig_buf_add_char(sql, column);
-    switch (test->form) {
+    switch ((enum rig_row_test_form)test->form) {
     case RIG_ROW_TEST_BETWEEN:
         rig_row_say_pair(test, " BETWEEN ", " AND ", "", sql);
         break;
@@ -91,7 +91,8 @@ static inline void rig_row_say_test(const struct rig_row_testing *test, struct r
         break;
     case RIG_ROW_TEST_SUM:
     case RIG_ROW_TEST_PRODUCT:
-        rig_buf_printf(sql, test->form == RIG_ROW_TEST_SUM ? " + %c <= " : " * %c = ", rig_row_column_name(test->other));
+        rig_buf_printf(sql,
+                       test->form == RIG_ROW_TEST_SUM ? " + %c <= " : " * %c = ", rig_row_column_name(test->other));
         rig_row_say_code(0, test->constant, sql);
         break;
     case RIG_ROW_TEST_EQUAL:

@@ -40,14 +40,14 @@ enum { RIG_ROW_SQL_CLASS = 98, RIG_ROW_PAYLOAD_BITS = 25, RIG_ROW_ASSIGNED_BITS 
 #define RIG_ROW_CONTENTS_UNKNOWN UINT32_MAX
 
 enum rig_row_assigned {
-    RIG_ROW_UNCHANGED,     /* there is no such assignment */
-    RIG_ROW_SET_CONSTANT,  /* column = constant */
-    RIG_ROW_SET_COLUMN,    /* column = source */
-    RIG_ROW_SET_SUM,       /* column = (source + constant) % 10 */
-    RIG_ROW_SET_PRODUCT,   /* column = (source * constant) % 10 */
+    RIG_ROW_UNCHANGED,      /* there is no such assignment */
+    RIG_ROW_SET_CONSTANT,   /* column = constant */
+    RIG_ROW_SET_COLUMN,     /* column = source */
+    RIG_ROW_SET_SUM,        /* column = (source + constant) % 10 */
+    RIG_ROW_SET_PRODUCT,    /* column = (source * constant) % 10 */
     RIG_ROW_SET_DIFFERENCE, /* column = (column - source) % 10 */
-    RIG_ROW_SET_COALESCE,  /* column = COALESCE(source, constant) */
-    RIG_ROW_SET_CASE,      /* column = CASE WHEN source < constant THEN source ELSE column END */
+    RIG_ROW_SET_COALESCE,   /* column = COALESCE(source, constant) */
+    RIG_ROW_SET_CASE,       /* column = CASE WHEN source < constant THEN source ELSE column END */
 };
 
 enum rig_row_test_form {
@@ -84,14 +84,15 @@ struct rig_row_assigning {
 
 struct rig_row_testing {
     bool negated;
-    enum rig_row_test_form form;
-    uint32_t column, constant, further; /* codes; further: of BETWEEN and IN */
-    uint32_t other;                     /* column */
-    enum rig_row_side side;
+    uint8_t form; /* enum rig_row_test_form */
+    uint8_t column;
+    uint8_t constant, further; /* codes; further: of BETWEEN and IN */
+    uint8_t other;             /* column */
+    uint8_t side;              /* enum rig_row_side */
 };
 
 struct rig_row_testings {
-    uint32_t count;
+    uint8_t count;
     bool either, either_last; /* joined by OR */
     bool negated;
     struct rig_row_testing at[RIG_ROW_MOST_TESTS];
@@ -143,8 +144,10 @@ static inline uint32_t rig_row_assignment_bits(const struct rig_row_assigning *a
 static inline struct rig_row_assigning rig_row_assignment_of(uint64_t payload, uint32_t which)
 {
     const uint32_t bits = (uint32_t)(payload >> (RIG_ROW_ASSIGNED_BITS * which)) & 0xFFF;
-    return (struct rig_row_assigning){
-        .column = bits & 3, .form = (enum rig_row_assigned)(bits >> 2 & 7), .source = bits >> 5 & 3, .constant = bits >> 7};
+    return (struct rig_row_assigning){.column = bits & 3,
+                                      .form = (enum rig_row_assigned)(bits >> 2 & 7),
+                                      .source = bits >> 5 & 3,
+                                      .constant = bits >> 7};
 }
 
 static inline bool rig_row_is_assignment(const struct rig_row_assigning *a)
@@ -211,7 +214,9 @@ static inline uint32_t rig_row_assign(uint32_t contents, uint64_t payload)
 static inline uint64_t rig_row_test_bits(const struct rig_row_testing *test)
 {
     const bool plain = test->form == RIG_ROW_TEST_BETWEEN || test->form == RIG_ROW_TEST_IN;
-    const uint64_t operand = test->constant | (plain ? test->further << 5 : test->other << 5 | (uint32_t)test->side << 7);
+    const uint64_t behind =
+        plain ? (uint64_t)test->further << 5 : (uint64_t)test->other << 5 | (uint64_t)test->side << 7;
+    const uint64_t operand = test->constant | behind;
     return (uint64_t)test->negated | (uint64_t)test->form << 1 | (uint64_t)test->column << 5 | operand << 7;
 }
 
@@ -219,22 +224,22 @@ static inline struct rig_row_testing rig_row_test_of(uint64_t bits)
 {
     const uint32_t operand = (uint32_t)(bits >> 7) & 1023;
     struct rig_row_testing test = {.negated = (bits & 1) != 0,
-                                   .form = (enum rig_row_test_form)(bits >> 1 & 15),
-                                   .column = (uint32_t)(bits >> 5) & 3,
-                                   .constant = operand & 31};
+                                   .form = (uint8_t)(bits >> 1 & 15),
+                                   .column = (uint8_t)(bits >> 5 & 3),
+                                   .constant = (uint8_t)(operand & 31)};
     if (test.form == RIG_ROW_TEST_BETWEEN || test.form == RIG_ROW_TEST_IN) {
-        test.further = operand >> 5;
+        test.further = (uint8_t)(operand >> 5);
         return test;
     }
-    test.other = operand >> 5 & 3;
-    test.side = (enum rig_row_side)(operand >> 7);
+    test.other = (uint8_t)(operand >> 5 & 3);
+    test.side = (uint8_t)(operand >> 7);
     return test;
 }
 
 static inline uint64_t rig_row_tests_bits(const struct rig_row_testings *tests)
 {
-    uint64_t bits = tests->count | (uint64_t)tests->either << 2 | (uint64_t)tests->either_last << 3 |
-                    (uint64_t)tests->negated << 4;
+    uint64_t bits =
+        tests->count | (uint64_t)tests->either << 2 | (uint64_t)tests->either_last << 3 | (uint64_t)tests->negated << 4;
     for (uint32_t i = 0; i < tests->count; i++)
         bits |= rig_row_test_bits(&tests->at[i]) << (5 + 17 * i);
     return bits;
@@ -242,7 +247,7 @@ static inline uint64_t rig_row_tests_bits(const struct rig_row_testings *tests)
 
 static inline struct rig_row_testings rig_row_tests_of(uint64_t bits)
 {
-    struct rig_row_testings tests = {.count = (uint32_t)(bits & 3),
+    struct rig_row_testings tests = {.count = (uint8_t)(bits & 3),
                                      .either = (bits & 4) != 0,
                                      .either_last = (bits & 8) != 0,
                                      .negated = (bits & 16) != 0};
@@ -256,7 +261,7 @@ static inline bool rig_row_is_test(const struct rig_row_testing *test)
     const bool text = test->column == RIG_ROW_TEXT, other_text = test->other == RIG_ROW_TEXT;
     if (!rig_row_is_code(test->constant) || !rig_row_is_code(test->further))
         return false;
-    switch (test->form) {
+    switch ((enum rig_row_test_form)test->form) {
     case RIG_ROW_TEST_EQUAL:
     case RIG_ROW_TEST_UNEQUAL:
     case RIG_ROW_TEST_LESS:
@@ -322,7 +327,7 @@ static inline struct rig_row_operand rig_row_side_of(const struct rig_row_testin
 {
     const struct rig_row_operand constant = rig_row_operand_of(test->constant);
     struct rig_row_operand x = rig_row_operand_of(rig_row_column_code(contents, test->other));
-    switch (test->side) {
+    switch ((enum rig_row_side)test->side) {
     case RIG_ROW_SIDE_CONSTANT:
         return constant;
     case RIG_ROW_SIDE_SUM:
@@ -344,8 +349,7 @@ static inline struct rig_row_operand rig_row_side_of(const struct rig_row_testin
     return x;
 }
 
-static inline enum rig_row_truth rig_row_compare(enum rig_row_test_form form, struct rig_row_operand x,
-                                                 struct rig_row_operand y)
+static inline enum rig_row_truth rig_row_compare(unsigned form, struct rig_row_operand x, struct rig_row_operand y)
 {
     if (!x.known || !y.known)
         return RIG_ROW_UNKNOWN;
@@ -369,34 +373,34 @@ static inline enum rig_row_truth rig_row_test_truth(const struct rig_row_testing
         truth = rig_row_join(rig_row_compare(RIG_ROW_TEST_AT_LEAST, x, constant),
                              rig_row_compare(RIG_ROW_TEST_AT_MOST, x, further), false);
     else if (test->form == RIG_ROW_TEST_IN || test->form == RIG_ROW_TEST_IN_COLUMN)
-        truth = rig_row_join(rig_row_compare(RIG_ROW_TEST_EQUAL, x, constant),
-                             rig_row_compare(RIG_ROW_TEST_EQUAL, x, test->form == RIG_ROW_TEST_IN ? further : other), true);
+        truth =
+            rig_row_join(rig_row_compare(RIG_ROW_TEST_EQUAL, x, constant),
+                         rig_row_compare(RIG_ROW_TEST_EQUAL, x, test->form == RIG_ROW_TEST_IN ? further : other), true);
     else if (test->form == RIG_ROW_TEST_NULL)
         truth = x.known ? RIG_ROW_FALSE : RIG_ROW_TRUE;
     else if (test->form == RIG_ROW_TEST_SUM || test->form == RIG_ROW_TEST_PRODUCT)
-        truth = rig_row_compare(
-            test->form == RIG_ROW_TEST_SUM ? RIG_ROW_TEST_AT_MOST : RIG_ROW_TEST_EQUAL,
-            (struct rig_row_operand){x.known && other.known,
-                                     test->form == RIG_ROW_TEST_SUM ? x.value + other.value : x.value * other.value},
-            constant);
+        truth = rig_row_compare(test->form == RIG_ROW_TEST_SUM ? RIG_ROW_TEST_AT_MOST : RIG_ROW_TEST_EQUAL,
+                                (struct rig_row_operand){x.known && other.known, test->form == RIG_ROW_TEST_SUM
+                                                                                     ? x.value + other.value
+                                                                                     : x.value * other.value},
+                                constant);
     else
         truth = rig_row_compare(test->form, x, rig_row_side_of(test, contents));
     return test->negated ? rig_row_not(truth) : truth;
 }
 
-/* Whether contents meet the condition of 56 bits, which rig_row_are_tests() accepts. */
-static inline bool rig_row_tests_hold(uint64_t bits, uint32_t contents)
+/* Whether contents meet the condition. */
+static inline bool rig_row_tests_hold(const struct rig_row_testings *tests, uint32_t contents)
 {
-    const struct rig_row_testings tests = rig_row_tests_of(bits);
-    if (tests.count == 0)
+    if (tests->count == 0)
         return true;
-    enum rig_row_truth truth = rig_row_test_truth(&tests.at[0], contents);
-    if (tests.count > 1)
-        truth = rig_row_join(truth, rig_row_test_truth(&tests.at[1], contents), tests.either);
-    if (tests.negated)
+    enum rig_row_truth truth = rig_row_test_truth(&tests->at[0], contents);
+    if (tests->count > 1)
+        truth = rig_row_join(truth, rig_row_test_truth(&tests->at[1], contents), tests->either);
+    if (tests->negated)
         truth = rig_row_not(truth);
-    if (tests.count > 2)
-        truth = rig_row_join(truth, rig_row_test_truth(&tests.at[2], contents), tests.either_last);
+    if (tests->count > 2)
+        truth = rig_row_join(truth, rig_row_test_truth(&tests->at[2], contents), tests->either_last);
     return truth == RIG_ROW_TRUE;
 }
 

@@ -443,3 +443,73 @@ void conditions_find_their_rows(void **state)
     assert_rows(&client, 11, none, 2);
     finish(&client, &run);
 }
+
+static uint32_t contents_of(int64_t a, int64_t b)
+{
+    uint32_t contents = rig_row_with_code(0, 0, rig_row_code_of(a)); /* c is NULL */
+    contents = rig_row_with_code(contents, 1, rig_row_code_of(b));
+    return rig_row_with_code(contents, RIG_ROW_TEXT, rig_row_code_of(3));
+}
+
+static int64_t one_test(struct rig_row_testing test, enum rig_row_way way)
+{
+    const struct rig_row_testings tests = {.count = 1, .at = {test}};
+    return rig_row_tests_value(rig_row_tests_bits(&tests), RIG_ROW_LISTED, way);
+}
+
+/* Statements on rows with columns, in each way of reading: what an update assigns, later conditions find. */
+void columns_hold_what_was_assigned(void **state)
+{
+    (void)state;
+    if (!runs(RIG_WORKLOAD_SQL))
+        skip();
+    struct bench_run run;
+    struct bench_client client;
+    start(&run, RIG_WORKLOAD_SQL, 1);
+    open_client(&client, &run, 0);
+    /* c = COALESCE(b, 5), a = (a + 4) % 10 */
+    const struct rig_row_assigning copy = {.column = 2, .form = RIG_ROW_SET_COALESCE, .source = 1, .constant = 15};
+    const struct rig_row_assigning sum = {.column = 0, .form = RIG_ROW_SET_SUM, .source = 0, .constant = 14};
+    const uint64_t payload = rig_row_assignment_bits(&copy) | (uint64_t)rig_row_assignment_bits(&sum)
+                                                                  << RIG_ROW_ASSIGNED_BITS;
+    const int64_t first = rig_row_sql_number(1, contents_of(7, 2), RIG_ROWS_INSERT);
+    const int64_t second = rig_row_sql_number(2, contents_of(-3, 2), RIG_ROWS_INSERT);
+    const int64_t update = rig_row_sql_number(3, payload, RIG_ROWS_UPDATE),
+                  delete = rig_row_sql_number(4, 0, RIG_ROWS_DELETE);
+    const struct rig_row_testing empty = {.form = RIG_ROW_TEST_NULL, .column = 2};
+    const struct rig_row_testing one = {.form = RIG_ROW_TEST_EQUAL, .constant = 11}; /* a = 1, as 11 % 10 leaves it */
+    const struct rig_row_testing letter = {.form = RIG_ROW_TEST_IN, .column = RIG_ROW_TEXT, .constant = 13};
+    const struct rig_op writes[] = {
+        row_op(RIG_OP_ROW, first),
+        row_op(RIG_OP_ROW, second),
+        row_op(RIG_OP_ROW, one_test(empty, RIG_ROW_SELECTED)),
+        row_op(RIG_OP_READ_WHERE, 0),
+        row_op(RIG_OP_ROW, update),
+        row_op(RIG_OP_ROW, one_test(empty, RIG_ROW_AGGREGATED)),
+        row_op(RIG_OP_READ_WHERE, 0),
+    };
+    transact_ok(&client, writes, 7);
+    assert_int_equal(client.transaction.reads[3].count, 4); /* the order of rows is the database's */
+    assert_rows(&client, 6, NULL, 0);
+    const struct rig_op again[] = {
+        row_op(RIG_OP_ROW, one_test(one, RIG_ROW_LOCKED)),
+        row_op(RIG_OP_READ_WHERE, 0),
+        row_op(RIG_OP_ROW, one_test(one, RIG_ROW_SHARED)),
+        row_op(RIG_OP_READ_WHERE, 0),
+        row_op(RIG_OP_ROW, one_test(one, RIG_ROW_AGGREGATED)),
+        row_op(RIG_OP_READ_WHERE, 0),
+        row_op(RIG_OP_ROW, one_test(one, RIG_ROW_SELECTED)),
+        row_op(RIG_OP_READ_WHERE, 0),
+        row_op(RIG_OP_ROW, delete),
+        row_op(RIG_OP_ROW, one_test(letter, RIG_ROW_AGGREGATED)),
+        row_op(RIG_OP_READ_WHERE, 0),
+        row_op(RIG_OP_READ_WHERE, 0),
+    };
+    const int64_t found[] = {first, update}, left[] = {second, update};
+    transact_ok(&client, again, 12);
+    for (uint32_t op = 1; op <= 7; op += 2)
+        assert_rows(&client, op, found, 2);
+    assert_rows(&client, 10, left, 2);
+    assert_rows(&client, 11, left, 2);
+    finish(&client, &run);
+}

@@ -377,8 +377,7 @@ static enum met meets_at(const struct rig_history *history, const struct rig_row
                          int64_t id, int64_t version)
 {
     const bool asks_contents = condition->column == RIG_ROW_BY_TESTS;
-    const uint32_t contents =
-        asks_contents ? contents_at(history, key, id, version) : RIG_ROW_CONTENTS_UNKNOWN;
+    const uint32_t contents = asks_contents ? contents_at(history, key, id, version) : RIG_ROW_CONTENTS_UNKNOWN;
     const bool is_gone = rig_row_action(version) == RIG_ROWS_DELETE;
     if (asks_contents && contents == RIG_ROW_CONTENTS_UNKNOWN && !is_gone)
         return IS_UNKNOWN;

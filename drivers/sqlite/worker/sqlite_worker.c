@@ -270,8 +270,8 @@ static int run_step(struct rig_sqlite_worker *worker, size_t *at)
         return RIG_SQLITE_BAD_MESSAGE;
     if (step.statement == RIG_SQLITE_TEXT_STATEMENT)
         return run_text(worker, at);
-    if (step.value_count > RIG_SQLITE_VALUES_MOST ||
-        step.statement < RIG_SQLITE_SAVEPOINT || step.statement >= worker->statement_count ||
+    if (step.value_count > RIG_SQLITE_VALUES_MOST || step.statement < RIG_SQLITE_SAVEPOINT ||
+        step.statement >= worker->statement_count ||
         !take(&worker->question, at, values, step.value_count * sizeof values[0]))
         return RIG_SQLITE_BAD_MESSAGE;
     sqlite3_stmt *statement = worker->statements[step.statement];
