@@ -7,7 +7,7 @@
 #include "checker/infer/row_versions.h"
 #include "checker/model/verdict.h"
 #include "history/types/row_ops.h"
-#include "history/types/row_sql.h"
+#include "history/types/row_clauses.h"
 
 /* ---- steps ---- */
 

@@ -8,7 +8,7 @@
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_values.h"
 #include "history/types/row_ops.h"
-#include "history/types/row_sql.h"
+#include "history/types/row_clauses.h"
 
 /* ---- tables ---- */
 

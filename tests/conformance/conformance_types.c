@@ -473,7 +473,7 @@ void columns_hold_what_was_assigned(void **state)
     const uint64_t payload = rig_row_assignment_bits(&copy) | (uint64_t)rig_row_assignment_bits(&sum)
                                                                   << RIG_ROW_ASSIGNED_BITS;
     const int64_t first = rig_row_sql_number(1, contents_of(7, 2), RIG_ROWS_INSERT);
-    const int64_t second = rig_row_sql_number(2, contents_of(-3, 2), RIG_ROWS_INSERT);
+    const int64_t second = rig_row_sql_number(2, contents_of(-4, 2), RIG_ROWS_INSERT);
     const int64_t update = rig_row_sql_number(3, payload, RIG_ROWS_UPDATE),
                   delete = rig_row_sql_number(4, 0, RIG_ROWS_DELETE);
     const struct rig_row_testing empty = {.form = RIG_ROW_TEST_NULL, .column = 2};

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "drivers/sql/random_sql.h"
 #include "history/types/row_ops.h"
-#include "history/types/row_sql.h"
+#include "history/types/row_clauses.h"
 
 enum { NONE = RIG_ROW_NULL, TWO = 12, THREE = 13, FIVE = 15 };
 

@@ -13,7 +13,7 @@
 
 #include "drivers/sql/random_sql.h"
 #include "history/types/row_ops.h"
-#include "history/types/row_sql.h"
+#include "history/types/row_clauses.h"
 
 enum { ROWS = 60, UPDATES = 300 };
 

@@ -5,8 +5,8 @@
  * Constants are written into the text. A value of a text column is a letter in quotes; remainders are `x % 10`. Pure
  * functions that add text to a buffer.
  */
-#ifndef RIG_HISTORY_TYPES_ROW_SQL_H
-#define RIG_HISTORY_TYPES_ROW_SQL_H
+#ifndef RIG_HISTORY_TYPES_ROW_CLAUSES_H
+#define RIG_HISTORY_TYPES_ROW_CLAUSES_H
 
 #include "base/buf.h"
 #include "history/types/row_values.h"
