@@ -86,18 +86,22 @@ static uint64_t bind_template(struct rig_generator *generator, uint64_t template
     return rig_row_tests_bits(&tests);
 }
 
-/* `plain`: of an update or delete. */
-static int64_t draw_condition(struct rig_generator *generator, bool plain)
+/* How a selection reads; a transaction that only reads takes no locks. */
+static enum rig_row_way draw_way(struct rig_generator *generator)
+{
+    const struct rig_generator_options *options = &generator->options;
+    const double choice = rig_rng_unit(&generator->rng);
+    if (choice < options->locks)
+        return generator->reads_only ? RIG_ROW_SELECTED : choice < options->locks / 2 ? RIG_ROW_LOCKED : RIG_ROW_SHARED;
+    return choice < options->locks + options->aggregates ? RIG_ROW_AGGREGATED : RIG_ROW_SELECTED;
+}
+
+static int64_t draw_condition(struct rig_generator *generator, enum rig_row_way way)
 {
     const struct rig_generator_options *options = &generator->options;
     const uint64_t template = generator->templates[below(&generator->rng, (uint32_t)options->templates)];
     const uint64_t bits = bind_template(generator, template);
-    const double choice = plain ? 1 : rig_rng_unit(&generator->rng);
-    const enum rig_row_way way = choice < options->locks / 2                     ? RIG_ROW_LOCKED
-                                 : choice < options->locks                       ? RIG_ROW_SHARED
-                                 : choice < options->locks + options->aggregates ? RIG_ROW_AGGREGATED
-                                                                                 : RIG_ROW_SELECTED;
-    return rig_row_tests_value(bits, RIG_ROW_LISTED, plain ? RIG_ROW_SELECTED : way);
+    return rig_row_tests_value(bits, RIG_ROW_LISTED, way);
 }
 
 /* ---- what statements write ---- */
@@ -150,12 +154,15 @@ uint32_t rig_sql_statement_draw(struct rig_generator *generator, struct rig_op *
     const enum rig_rows_action action = choice < options->updates                      ? RIG_ROWS_UPDATE
                                         : choice < options->updates + options->deletes ? RIG_ROWS_DELETE
                                                                                        : RIG_ROWS_INSERT;
+    const bool writes = !*reads;
+    const enum rig_row_way way = writes ? RIG_ROW_SELECTED : draw_way(generator);
     uint32_t count = 0;
-    if (*reads || action != RIG_ROWS_INSERT) {
-        ops[count++] = (struct rig_op){type->write_op, slot->key, draw_condition(generator, !*reads)};
+    *reads = !writes && way != RIG_ROW_LOCKED && way != RIG_ROW_SHARED;
+    if (!writes || action != RIG_ROWS_INSERT) {
+        ops[count++] = (struct rig_op){type->write_op, slot->key, draw_condition(generator, way)};
         ops[count++] = (struct rig_op){type->read_op, slot->key, 0};
     }
-    if (!*reads) {
+    if (writes) {
         const uint64_t payload = action == RIG_ROWS_INSERT   ? draw_contents(generator)
                                  : action == RIG_ROWS_UPDATE ? draw_assignments(generator)
                                                              : 0;
