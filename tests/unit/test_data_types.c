@@ -165,7 +165,7 @@ static void a_text_tells_its_type(void **state)
     assert_type("{:type :ok, :process 1, :value [[:r 1 nil]]}", (enum rig_workload)RIG_WORKLOAD_DEFAULT);
     assert_refused(
         "{:type :ok, :process 1, :value [[:r 1 [2]]]}",
-        "x:1:1: the operations may be those of list-append, set, predicate or rows: nothing in the file tells; "
+        "x:1:1: the operations may be those of list-append, set, predicate, sql or rows: nothing in the file tells; "
         "name its type with --workload");
     assert_refused(
         "{:type :ok, :process 1, :value [[:r 1 2]]}",
