@@ -183,7 +183,7 @@ static void exclude_matching(struct guessing *g, uint32_t insert, const struct r
         uint32_t last;
         const uint32_t next = next_of(g, at, &last);
         const struct excluded excluded = {place_of(g, at) + 1, next == RIG_ROW_NONE ? UINT32_MAX : place_of(g, next)};
-        if (rig_row_matches(condition, of->number, rig_rows_number(g->rows, last)))
+        if (rig_rows_meets(g->rows, condition, last))
             g->no_memory |= !exclusions_add(&g->excluded, excluded);
         at = next;
     }
@@ -258,8 +258,7 @@ static bool is_total(const struct guessing *g, uint32_t txn, uint32_t op, uint32
     uint32_t end, i = rig_rows_asked(g->rows, ops[op].key, &condition, &end);
     for (; i < end; i++) {
         const uint32_t insert = g->rows->inserts[i], at = current_version(g, txn, op, insert, seen);
-        if (at == RIG_ROW_NONE ||
-            !rig_row_matches(&condition, g->rows->statements[insert].number, rig_rows_number(g->rows, at)))
+        if (at == RIG_ROW_NONE || !rig_rows_meets(g->rows, &condition, at))
             continue;
         count++;
         sum += rig_rows_number(g->rows, at);
