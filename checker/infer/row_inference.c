@@ -14,6 +14,7 @@ struct infer {
     bool items_only;
     const uint8_t *among;              /* per transaction: its reads have edges; NULL: all have */
     uint32_t *shown_by;                /* per statement: the read (`reads`) that shows its row */
+    uint32_t *ends;                    /* per row (`inserts`): how it ended; see find_ends() */
     uint32_t *linked[RIG_LINK_RW + 1]; /* per transaction: the read with which it was linked last */
     uint32_t reads;
     uint64_t unknown_reads, open_reads, missing_reads;
@@ -206,8 +207,8 @@ static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
                note(in, shown, RIG_ANOMALY_INTERNAL, row->number, rig_rows_number(rows, own), UINT32_MAX, own_op);
     const struct rig_row_span span = rig_row_span_of(rows, insert, &shown->condition);
     const bool may_exist = in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
-    const bool is_choice = span.known && meets_within(rows, &shown->condition, &span);
-    const bool is_item = shown->condition.column == RIG_ROW_BY_KEY;
+    const bool is_item = shown->condition.column == RIG_ROW_BY_KEY, is_known_choice = shown->is_missing && !is_item;
+    const bool is_choice = span.known && (is_known_choice || meets_within(rows, &shown->condition, &span));
     shown->is_missing |= is_choice && !is_item;
     shown->is_open |= span.known ? is_choice && is_item : may_exist;
     if (!span.known)
@@ -292,6 +293,46 @@ static void leave_open(struct infer *in, struct shown *shown, uint32_t insert)
                                  : in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
 }
 
+/* How a row ended: the contents of its last version (a row of the workload sql, inserted in the load), or one of these.
+ * Most rows that a read does not show never were, or do not meet its condition at the end: nothing follows from them. */
+#define ENDS_NEVER_BEGUN (UINT32_MAX - 2)
+#define ENDS_DELETED     (UINT32_MAX - 1)
+#define ENDS_OTHERWISE   UINT32_MAX
+
+static uint32_t end_of(const struct infer *in, const struct rig_row_write *row)
+{
+    const struct rig_row_chains *rows = in->rows;
+    const struct rig_row_where by_tests = {.column = RIG_ROW_BY_TESTS};
+    if (!row->is_whole)
+        return in->history->txns[row->txn].outcome == RIG_OUTCOME_FAIL ? ENDS_NEVER_BEGUN : ENDS_OTHERWISE;
+    if (!rig_row_is_of_sql(row->number) || rig_row_action(row->number) != RIG_ROWS_INSERT ||
+        !tells_contents(rows, row, &by_tests))
+        return ENDS_OTHERWISE;
+    const uint32_t contents = rows->versions[row->last].contents;
+    return contents == RIG_ROW_CONTENTS_UNKNOWN ? ENDS_DELETED : contents;
+}
+
+static bool find_ends(struct infer *in, struct rig_arena *arena)
+{
+    const uint32_t count = in->rows->insert_first[in->history->key_count];
+    in->ends = rig_arena_array(arena, (size_t)count + 1, sizeof *in->ends);
+    for (uint32_t i = 0; in->ends != NULL && i < count; i++)
+        in->ends[i] = end_of(in, &in->rows->statements[in->rows->inserts[i]]);
+    return in->ends != NULL;
+}
+
+/* Whether nothing follows from a row, of `inserts`, that the read does not show. */
+static bool says_nothing(const struct infer *in, const struct shown *shown, uint32_t i)
+{
+    const uint32_t end = in->ends[i];
+    if (end == ENDS_NEVER_BEGUN)
+        return true;
+    if (shown->condition.column != RIG_ROW_BY_TESTS || shown->has_own || end == ENDS_OTHERWISE)
+        return false;
+    return in->items_only ||
+           (shown->is_missing && (end == ENDS_DELETED || !rig_row_tests_hold(&shown->condition.tests, end)));
+}
+
 static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
 {
     struct shown shown = {.ops = rig_txn_ops(in->history, txn), .txn = txn, .op = op};
@@ -327,6 +368,8 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
         if (i == end)
             break;
         const uint32_t insert = in->rows->inserts[i];
+        if (!lost && !exact && says_nothing(in, &shown, i) && in->shown_by[insert] != in->reads)
+            continue;
         if (lost && in->shown_by[insert] != in->reads)
             leave_open(in, &shown, insert);
         else if (exact ? !take_exact(in, &shown, insert)
@@ -342,7 +385,7 @@ static bool take_all(struct infer *in, struct rig_arena *arena)
 {
     const size_t txns = (size_t)in->history->txn_count + 1;
     in->shown_by = rig_arena_array(arena, (size_t)in->rows->statement_count + 1, sizeof *in->shown_by);
-    bool done = in->shown_by != NULL;
+    bool done = in->shown_by != NULL && find_ends(in, arena);
     for (unsigned link = RIG_LINK_WW; link <= RIG_LINK_RW; link++) {
         in->linked[link] = rig_arena_array(arena, txns, sizeof *in->linked[link]);
         done = done && in->linked[link] != NULL;
