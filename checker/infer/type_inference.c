@@ -144,7 +144,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
                 A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) | A(INTERNAL_PREDICATE),
         },
     [RIG_WORKLOAD_PREDICATE] = ROWS(.has_certificates = true, .certified_by_rows = true),
-    [RIG_WORKLOAD_SQL] = ROWS(),
+    [RIG_WORKLOAD_SQL] = ROWS(.certified_by_rows = true),
     [RIG_WORKLOAD_CAS_REGISTER] = OBJECTS(0),
     [RIG_WORKLOAD_MUTEX] = OBJECTS(0),
     [RIG_WORKLOAD_QUEUE] = OBJECTS(A(PHANTOM_ELEMENT) | A(DUPLICATED_ELEMENT) | A(LOST_ELEMENT)),

@@ -78,6 +78,15 @@ static bool wrote_row(const struct rig_history *history, uint32_t txn, uint32_t 
     return false;
 }
 
+/* Whether the row meets the condition at this version, which is its own one or was committed before. */
+static bool meets(const struct executing *x, const struct rig_replayed_row *row, const struct rig_row_where *condition,
+                  int64_t version)
+{
+    const bool asks_contents = condition->column == RIG_ROW_BY_TESTS;
+    return rig_row_meets(condition, row->id, version,
+                         asks_contents ? rig_replayed_contents(&x->rows, row, version) : RIG_ROW_CONTENTS_UNKNOWN);
+}
+
 /* ---- rows that a read shows ---- */
 
 /* The version is the last one that its transaction made of the row, and was committed before; or an own one. */
@@ -107,7 +116,7 @@ static enum rig_rc show_row(const struct executing *x, uint32_t op, const struct
     if (row->shown == op + 1)
         return refuse(x, op, "the read shows a row twice");
     row->shown = op + 1;
-    if (!rig_row_matches(condition, id, version))
+    if (!meets(x, row, condition, version))
         return refuse(x, op, "the read shows a row that does not meet its condition");
     if (x->r->kind == RIG_ORDER_COMMITS)
         return show_committed(x, op, id, version);
@@ -138,7 +147,7 @@ static void count_row(const struct executing *x, const struct rig_replayed_row *
                       const struct rig_row_where *condition, const bool *missed, struct totals *totals)
 {
     const int64_t version = rig_replayed_version(&x->rows, row, missed);
-    if (version == 0 || !rig_row_matches(condition, row->id, version))
+    if (version == 0 || !meets(x, row, condition, version))
         return;
     totals->count++;
     totals->sum += (uint64_t)version;
@@ -173,7 +182,8 @@ static bool was_unmet(const struct executing *x, const struct rig_replayed_row *
                       const struct rig_row_where *condition)
 {
     for (uint32_t at = row->past; at > 0; at = x->rows.past.at[at - 1].before) {
-        if (!rig_row_matches(condition, row->id, x->rows.past.at[at - 1].version))
+        const struct rig_replayed_version *past = &x->rows.past.at[at - 1];
+        if (!rig_row_meets(condition, row->id, past->version, past->contents))
             return true;
     }
     return false;
@@ -189,7 +199,7 @@ static enum rig_rc miss_rows(const struct executing *x, uint32_t op, const struc
     for (size_t own = 0; !may_miss_own && own < x->rows.own.count; own++) {
         const struct rig_replayed_row *row = &x->rows.rows[x->rows.own.at[own]];
         if (row >= &x->rows.rows[i] && row < &x->rows.rows[end] && row->shown != op + 1 &&
-            rig_row_matches(condition, row->id, row->own))
+            rig_row_meets(condition, row->id, row->own, row->own_contents))
             return refuse(x, op, "the read misses a row that the transaction wrote itself");
     }
     for (; i < end; i++) {
@@ -289,20 +299,20 @@ static enum rig_rc read_now(const struct executing *x, uint32_t op)
 
 /* ---- writes ---- */
 
-static enum rig_rc write_row(struct executing *x, uint32_t op, int64_t id)
+static enum rig_rc write_row(struct executing *x, uint32_t op, int64_t id, int64_t replaced)
 {
     const struct rig_txn_op *at = &x->r->history->ops[op];
     struct rig_replayed_row *row = rig_replayed_row_find(&x->rows, at->key, id);
     if (row == NULL)
         return refuse(x, op, "the statement changes a row that no statement inserts");
-    return rig_replayed_row_write(&x->rows, row, at->value) ? RIG_OK : no_memory(x);
+    return rig_replayed_row_write(&x->rows, row, at->value, replaced) ? RIG_OK : no_memory(x);
 }
 
 static enum rig_rc write_now(struct executing *x, uint32_t op)
 {
     const struct rig_history *history = x->r->history;
     if (rig_row_inserts(history->ops[op].value))
-        return write_row(x, op, history->ops[op].value);
+        return write_row(x, op, history->ops[op].value, 0);
     const uint32_t read = replaced_by(history, x->txn, op);
     if (read == RIG_FACT_NONE || condition_of(x, read).form != RIG_ROW_LISTED)
         return refuse(x, op, "the statement has no read of the rows that it changes");
@@ -311,7 +321,7 @@ static enum rig_rc write_now(struct executing *x, uint32_t op)
     const struct rig_read_list list = rig_txn_op_list(history, &history->ops[read]);
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; rc == RIG_OK && i + 1 < list.count; i += 2)
-        rc = write_row(x, op, rig_read_element(&list, i));
+        rc = write_row(x, op, rig_read_element(&list, i), rig_read_element(&list, i + 1));
     return rc;
 }
 

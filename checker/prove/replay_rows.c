@@ -118,19 +118,36 @@ int64_t rig_replayed_version(const struct rig_replayed_rows *rows, const struct 
     return at == 0 ? 0 : rows->past.at[at - 1].version;
 }
 
+uint32_t rig_replayed_contents(const struct rig_replayed_rows *rows, const struct rig_replayed_row *row,
+                               int64_t version)
+{
+    if (row->own_mark == rows->mark && row->own == version)
+        return row->own_contents;
+    if (row->version == version && row->past > 0)
+        return row->contents;
+    uint32_t at = row->past;
+    while (at > 0 && rows->past.at[at - 1].version != version)
+        at = rows->past.at[at - 1].before;
+    return at == 0 ? RIG_ROW_CONTENTS_UNKNOWN : rows->past.at[at - 1].contents;
+}
+
 void rig_replayed_rows_begin(struct rig_replayed_rows *rows)
 {
     rows->own.count = 0;
     rows->mark++;
 }
 
-bool rig_replayed_row_write(struct rig_replayed_rows *rows, struct rig_replayed_row *row, int64_t version)
+bool rig_replayed_row_write(struct rig_replayed_rows *rows, struct rig_replayed_row *row, int64_t version,
+                            int64_t replaced)
 {
     RIG_REQUIRE(rows->mark > 0);
+    const uint32_t before = replaced == 0 || !rig_row_is_of_sql(version) ? RIG_ROW_CONTENTS_UNKNOWN
+                                                                         : rig_replayed_contents(rows, row, replaced);
     if (row->own_mark != rows->mark && !rig_replayed_own_add(&rows->own, (uint32_t)(row - rows->rows)))
         return false;
     row->own_mark = rows->mark;
     row->own = version;
+    row->own_contents = rig_row_contents(version, before);
     return true;
 }
 
@@ -142,11 +159,13 @@ bool rig_replayed_row_commit(struct rig_replayed_rows *rows, struct rig_replayed
     uint32_t *live = &rows->live[rows->first[key]], *count = &rows->live_count[key];
     RIG_REQUIRE(row->own_mark == rows->mark);
     if (rows->past.count >= UINT32_MAX - 1 ||
-        !rig_replayed_past_add(&rows->past, (struct rig_replayed_version){row->own, event, row->past}))
+        !rig_replayed_past_add(&rows->past,
+                               (struct rig_replayed_version){row->own, event, row->past, row->own_contents}))
         return false;
     rows->unborn[key] -= row->version == 0 && rig_row_action(row->id) == RIG_ROWS_INITIAL;
     row->past = (uint32_t)rows->past.count;
     row->version = row->own;
+    row->contents = row->own_contents;
     row->event = event + 1;
     if (!was_there && is_there) {
         row->live_at = (*count)++;

@@ -1,8 +1,8 @@
 /*
  * The rows of a history of predicates (history/types/row_ops.h) while an order of its transactions is executed: which
- * rows there are, and the versions that were committed of each so far.
+ * rows there are, and the versions that were committed of each so far, with their contents (of the workload sql).
  *
- * Written from the format of histories alone, without the checker's chains of versions. Space: 60 bytes a row, 16 a
+ * Written from the format of histories alone, without the checker's chains of versions. Space: 68 bytes a row, 24 a
  * committed version. Threads: one.
  */
 #ifndef RIG_CHECKER_PROVE_REPLAY_ROWS_H
@@ -21,12 +21,14 @@ struct rig_replayed_row {
     uint32_t event;      /* of the last commit: one more than its place in the order; 0: none */
     uint32_t past;       /* one more than the place of that commit in `past` */
     uint32_t key;
-    uint32_t live_at; /* its place among the rows of the table that are there */
+    uint32_t live_at;                /* its place among the rows of the table that are there */
+    uint32_t contents, own_contents; /* of `version` and `own`; RIG_ROW_CONTENTS_UNKNOWN */
 };
 
 struct rig_replayed_version {
     int64_t version;
     uint32_t event, before; /* its place in the order; as `past` of the row */
+    uint32_t contents;
 };
 
 RIG_VEC(struct rig_replayed_version, rig_replayed_past)
@@ -57,10 +59,15 @@ uint32_t rig_replayed_rows_asked(const struct rig_replayed_rows *rows, uint32_t 
  * `missed`, per event: the read did not see its commit; NULL: it saw all. */
 int64_t rig_replayed_version(const struct rig_replayed_rows *rows, const struct rig_replayed_row *row,
                              const bool *missed);
+/* The contents of a version of the row: the own one, or one that was committed; else RIG_ROW_CONTENTS_UNKNOWN. */
+uint32_t rig_replayed_contents(const struct rig_replayed_rows *rows, const struct rig_replayed_row *row,
+                               int64_t version);
 /* Forgets what the last executed transaction wrote. */
 void rig_replayed_rows_begin(struct rig_replayed_rows *rows);
-/* The executed transaction writes the row. False when memory runs out. */
-bool rig_replayed_row_write(struct rig_replayed_rows *rows, struct rig_replayed_row *row, int64_t version);
+/* The executed transaction writes the row, in place of the version `replaced`; 0: it inserts it. False when memory runs
+ * out. */
+bool rig_replayed_row_write(struct rig_replayed_rows *rows, struct rig_replayed_row *row, int64_t version,
+                            int64_t replaced);
 /* Commits a row that the executed transaction wrote, at that event. False when memory runs out. */
 bool rig_replayed_row_commit(struct rig_replayed_rows *rows, struct rig_replayed_row *row, uint32_t event);
 
