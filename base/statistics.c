@@ -170,6 +170,51 @@ double rig_two_samples(const double *a, uint32_t count_a, const double *b, uint3
     return off <= 0 ? 1 : erfc(off / sqrt(2 * variance));
 }
 
+/*
+ * The probability that Student's t is beyond `t` on either side, with `freedom` degrees: finite sums (Abramowitz and
+ * Stegun 1964, 26.7.3 and 26.7.4).
+ */
+static double beyond_t(double t, uint32_t freedom)
+{
+    const double angle = atan(fabs(t) / sqrt(freedom)), cosine = cos(angle), sine = sin(angle);
+    const bool is_odd = freedom % 2 == 1;
+    double term = is_odd ? cosine : 1, sum = freedom == 1 ? 0 : term;
+    for (uint32_t i = is_odd ? 3 : 2; i + 2 <= freedom; i += 2) {
+        term *= cosine * cosine * (i - 1) / i;
+        sum += term;
+    }
+    const double within = is_odd ? 2 / acos(-1) * (angle + sine * sum) : sine * sum;
+    return within > 1 ? 0 : 1 - within;
+}
+
+static double mean_of(const double *values, uint32_t count)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum / count;
+}
+
+static double squares_of(const double *values, uint32_t count, double mean)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += (values[i] - mean) * (values[i] - mean);
+    return sum;
+}
+
+double rig_two_means(const double *a, uint32_t count_a, const double *b, uint32_t count_b)
+{
+    if (count_a == 0 || count_b == 0 || count_a + count_b < 3)
+        return 1;
+    const uint32_t freedom = count_a + count_b - 2;
+    const double mean_a = mean_of(a, count_a), mean_b = mean_of(b, count_b);
+    const double variance = (squares_of(a, count_a, mean_a) + squares_of(b, count_b, mean_b)) / freedom;
+    if (variance <= 0)
+        return mean_a < mean_b || mean_a > mean_b ? 0 : 1;
+    return beyond_t((mean_a - mean_b) / sqrt(variance * (1.0 / count_a + 1.0 / count_b)), freedom);
+}
+
 void rig_two_samples_adjust(double *p, uint32_t count)
 {
     uint32_t tests = 0;

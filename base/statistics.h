@@ -62,6 +62,12 @@ double rig_two_counts(uint64_t a, double of_a, uint64_t b, double of_b);
 /* Each at most TWO_SAMPLES_MOST values. */
 double rig_two_samples(const double *a, uint32_t count_a, const double *b, uint32_t count_b);
 
+/*
+ * Student's t test of two samples of normal distributions with one variance, two-sided: for few observations, such as
+ * runs. 1 where they are fewer than 3 together or one side has none.
+ */
+double rig_two_means(const double *a, uint32_t count_a, const double *b, uint32_t count_b);
+
 /* Replaces p values by those of all tests together; those below 0 are of no test. */
 void rig_two_samples_adjust(double *p, uint32_t count);
 

@@ -1,5 +1,5 @@
 /*
- * rig store ls|show|rm|gc|index|compare: the runs on disk.
+ * rig store ls|show|rm|gc|index|news|compare: the runs on disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/nearest.h"
@@ -16,6 +17,7 @@
 #include "cli/cli.h"
 #include "jobs/store/compare.h"
 #include "jobs/store/index_page.h"
+#include "jobs/store/news.h"
 #include "jobs/store/retention.h"
 #include "jobs/store/run_list.h"
 #include "jobs/store/run_remove.h"
@@ -25,10 +27,12 @@
 
 enum { PATH_BYTES = PATH_MAX + 16 };
 
+static const char *const formats[] = {"text", "json", "markdown", NULL};
+
 static const struct rig_argument store_arguments[] = {
     {.name = "store", .value = "DIR", .help = "folder of the runs; `store` when not given"},
-    {.name = "name", .value = "PATTERN", .help = "ls, index: only runs with this name (`pg-*`)"},
-    {.name = "driver", .value = "PATTERN", .help = "ls, index: only runs with this driver"},
+    {.name = "name", .value = "PATTERN", .help = "ls, index, news: only runs with this name (`pg-*`)"},
+    {.name = "driver", .value = "PATTERN", .help = "ls, index, news: only runs with this driver"},
     {.name = "verdict",
      .value = "VERDICT",
      .choices = rig_stored_state_words,
@@ -40,7 +44,8 @@ static const struct rig_argument store_arguments[] = {
      .help = "ls, index: only runs in which this anomaly was found (rig list anomalies)"},
     {.name = "since",
      .value = "TIME",
-     .help = "ls, index: only runs from this UTC time on, or its beginning (`2026-11-01`, `20261101T1530`)"},
+     .help = "ls, index: only runs from this UTC time on, or its beginning (`2026-11-01`, `20261101T1530`); news: what "
+             "is new since then, or since LAST, the beginning of the last night, when not given"},
     {.name = "keep",
      .value = "KEY=VALUE",
      .repeatable = true,
@@ -52,20 +57,25 @@ static const struct rig_argument store_arguments[] = {
      .value = "FILE",
      .help = "index: where the page goes; index.html in the store when not given"},
     {.name = "force", .help = "rm: also a run with a file KEEP"},
-    RIG_ARGUMENT_FORMAT,
+    {.name = "format",
+     .value = "text|json|markdown",
+     .choices = formats,
+     .help = "form of the result; text when not given; markdown only of news"},
     {.name = NULL},
 };
 
 static const struct rig_arguments_table store_table = {
     .command = "store",
-    .positionals = "ls|show|rm|gc|index|compare [RUN]...",
+    .positionals = "ls|show|rm|gc|index|news|compare [RUN]...",
     .least_positionals = 1,
     .most_positionals = RIG_ARGUMENTS_MAX,
     .description =
         "  ls             list the runs: verdict, levels, driver, evidence, anomalies, size\n"
         "  show RUN...    one run with its details\n"
         "  compare A B    two runs side by side, with a test whether chance explains the differences\n"
-        "  index          write a page with the course of each name from run to run\n"
+        "  index          write a page with what is new and the course of each name from run to run\n"
+        "  news           what the runs of the last night show that those before did not; exit status 1 when it is "
+        "bad\n"
         "  rm RUN...      remove runs\n"
         "  gc             remove the runs that --keep, or keep.yaml in the store, does not keep\n"
         "A RUN is NAME/TIME in the store; show and compare also take NAME, for its latest one, and any folder of a "
@@ -149,6 +159,8 @@ static enum rig_rc read_run(struct job *job, const char *given, struct rig_store
 static bool read_filter(struct job *job, struct rig_run_filter *filter)
 {
     const char *text = value(job, "since"), *proper;
+    if (text != NULL && strcmp(job->args->positionals[0], "news") == 0 && strcasecmp(text, "last") == 0)
+        text = NULL;
     if (text != NULL && !rig_run_list_since(text, job->since)) {
         rig_cli_complain("--since: `%s` is no UTC time; expected one like 20261101, 2026-11-01 or 20261101T1530", text);
         return false;
@@ -233,10 +245,23 @@ static int compare(struct job *job)
     return finish(job, rc, &err);
 }
 
+/* Leaves the runs of the filter in the list. The last night is that of all runs. */
+static enum rig_rc find_news(struct job *job, const char *since, const struct rig_run_filter *filter,
+                             struct rig_news *news, struct rig_err *err)
+{
+    struct rig_news_nights nights;
+    const enum rig_rc rc = rig_news_find_nights(&job->list, since, &nights, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_run_list_filter(&job->list, filter);
+    return rig_news_find(&job->list, &nights, news, err);
+}
+
 static int write_index(struct job *job)
 {
     struct rig_err err = {0};
     struct rig_run_filter filter;
+    struct rig_news news = {.since = ""};
     struct rig_buf page;
     char base[PATH_BYTES] = "", path[PATH_BYTES], real[PATH_MAX];
     const char *output = value(job, "output");
@@ -247,15 +272,41 @@ static int write_index(struct job *job)
         (void)snprintf(base, sizeof base, "%s/", real);
     rig_buf_init(&page, 0);
     enum rig_rc rc = read_list(job, &err);
+    if (rc == RIG_OK)
+        rc = find_news(job, NULL, &filter, &news, &err);
     if (rc == RIG_OK) {
-        rig_run_list_filter(&job->list, &filter);
-        rig_index_page_write(&job->list, base, &page);
+        const bool is_part = filter.states != 0 || filter.anomalies != 0 || filter.since != NULL;
+        rig_index_page_write(&job->list, is_part ? NULL : &news, base, &page);
         rc = rig_output_save(&page, output == NULL ? path : output, &err);
     }
     rig_buf_done(&page);
+    rig_news_done(&news);
     if (rc == RIG_OK && (output == NULL || strcmp(output, "-") != 0))
         rig_buf_printf(&job->out, "%s\n", output == NULL ? path : output);
     return finish(job, rc, &err);
+}
+
+static int tell_news(struct job *job)
+{
+    struct rig_err err = {0};
+    struct rig_run_filter filter;
+    struct rig_news news = {.since = ""};
+    const char *format = value(job, "format");
+    if (!read_filter(job, &filter))
+        return RIG_EXIT_USAGE;
+    const char *since = filter.since;
+    filter.since = NULL; /* the runs before are needed, too */
+    enum rig_rc rc = read_list(job, &err);
+    if (rc == RIG_OK)
+        rc = find_news(job, since, &filter, &news, &err);
+    if (rc == RIG_OK)
+        (format == NULL || strcmp(format, "text") == 0 ? rig_news_text
+         : rig_arguments_json(job->args)               ? rig_news_json
+                                                       : rig_news_markdown)(&news, job->store, &job->out);
+    const bool is_bad = news.bad > 0;
+    rig_news_done(&news);
+    const int status = finish(job, rc, &err);
+    return status == RIG_EXIT_OK && is_bad ? RIG_EXIT_ANOMALY : status;
 }
 
 /* ---- removal ---- */
@@ -413,6 +464,7 @@ static const struct {
     {"show", show, 1, RIG_ARGUMENTS_MAX, " store format "},
     {"compare", compare, 2, 2, " store format "},
     {"index", write_index, 0, 0, " store name driver verdict anomaly since output "},
+    {"news", tell_news, 0, 0, " store name driver since format "},
     {"rm", remove_given, 1, RIG_ARGUMENTS_MAX, " store dry-run force "},
     {"gc", collect, 0, 0, " store keep dry-run "},
 };
@@ -428,7 +480,7 @@ static int complain_unknown(const char *name)
     if (nearest.best != NULL)
         rig_cli_complain("store: unknown `%s`; did you mean `%s`?", name, nearest.best);
     else
-        rig_cli_complain("store: unknown `%s`; expected ls, show, rm, gc, index or compare", name);
+        rig_cli_complain("store: unknown `%s`; expected ls, show, rm, gc, index, news or compare", name);
     return RIG_EXIT_USAGE;
 }
 
@@ -437,6 +489,12 @@ static bool options_fit(const struct rig_arguments *args, size_t verb)
     for (size_t i = 0; i < args->given_count; i++) {
         char name[64];
         (void)snprintf(name, sizeof name, " %s ", args->given[i].argument->name);
+        const char *given = args->given[i].value;
+        if (given != NULL && strcmp(args->given[i].argument->name, "format") == 0 && strcmp(given, "markdown") == 0 &&
+            verbs[verb].run != tell_news) {
+            rig_cli_complain("store %s: --format markdown is a form of news; expected text or json", verbs[verb].name);
+            return false;
+        }
         if (strstr(verbs[verb].options, name) != NULL)
             continue;
         rig_cli_complain("store %s: takes no --%s", verbs[verb].name, args->given[i].argument->name);

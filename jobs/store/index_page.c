@@ -1,12 +1,12 @@
 #include "jobs/store/index_page.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/plural.h"
 #include "base/statistics.h"
 #include "base/version.h"
+#include "jobs/store/news.h"
 #include "jobs/store/run_table.h"
 #include "report/markup.h"
 #include "report/plain_page.h"
@@ -26,16 +26,10 @@ struct group {
     size_t count;
 };
 
-static bool is_judged(const struct rig_stored_run *run)
-{
-    return (run->state == RIG_STORED_OK || run->state == RIG_STORED_REFUTED || run->state == RIG_STORED_UNDECIDED) &&
-           !run->is_reproduction;
-}
-
 /* Its anomalies, or their absence, count. */
 static bool is_decided(const struct rig_stored_run *run)
 {
-    return is_judged(run) && run->state != RIG_STORED_UNDECIDED;
+    return rig_stored_run_is_judged(run) && run->state != RIG_STORED_UNDECIDED;
 }
 
 /* ---- charts ---- */
@@ -189,14 +183,14 @@ static void chart(const struct group *group, const char *title, value_of *value,
     size_t first = 0; /* the oldest that still fits */
     for (size_t i = 0, fit = 0; i < group->count && fit < POINTS_MOST; i++) {
         struct point point = {.run = &group->runs[i]};
-        if (is_judged(point.run) && value(point.run, &point)) {
+        if (rig_stored_run_is_judged(point.run) && value(point.run, &point)) {
             fit++;
             first = i;
         }
     }
     for (size_t i = first + 1; i-- > 0;) {
         struct point point = {.run = &group->runs[i]};
-        if (!is_judged(point.run) || !value(point.run, &point))
+        if (!rig_stored_run_is_judged(point.run) || !value(point.run, &point))
             continue;
         if (point.most <= 0)
             point.least = point.most = point.value;
@@ -257,36 +251,18 @@ static void add_cases(const struct group *group, struct rig_buf *out)
 
 /* ---- the runs ---- */
 
-static void add_address(const char *text, struct rig_buf *out)
-{
-    for (; *text != '\0'; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (isalnum(c) || strchr("-._~/", c) != NULL)
-            rig_buf_add_char(out, (char)c);
-        else
-            rig_buf_printf(out, "%%%02X", c);
-    }
-}
-
 static void add_run(const struct rig_stored_run *run, const char *base, struct rig_buf *out)
 {
     struct rig_buf words;
     rig_buf_init(&words, 0);
     rig_buf_printf(out, "<tr><td class=\"%s\">%s</td><td>", classes[run->state], rig_stored_state_words[run->state]);
-    if (is_judged(run)) {
-        rig_buf_add_text(out, "<a href=\"");
-        add_address(base, out);
-        add_address(run->name, out);
-        rig_buf_add_char(out, '/');
-        add_address(run->time, out);
-        rig_buf_add_text(out, "/report.html\">");
-    }
-    rig_tell(out, "%h%s%h</td><td>%h</td><td class=\"n\">", run->time, is_judged(run) ? "</a></td><td>" : "</td><td>",
-             run->why[0] != '\0' ? run->why : run->broken, run->server);
-    if (is_judged(run))
+    rig_run_table_link(run, base, run->time, out);
+    rig_tell(out, "</td><td>%h</td><td>%h</td><td class=\"n\">", run->why[0] != '\0' ? run->why : run->broken,
+             run->server);
+    if (rig_stored_run_is_judged(run))
         rig_words_count(out, run->acknowledged);
     rig_buf_add_text(out, "</td><td class=\"n\">");
-    if (is_judged(run))
+    if (rig_stored_run_is_judged(run))
         rig_run_table_anomalies(run, out);
     rig_tell(out, "</td><td class=\"n\">%b</td></tr>\n", run->bytes);
     rig_buf_done(&words);
@@ -311,7 +287,8 @@ static void add_group(const struct group *group, const char *base, struct rig_bu
     rig_buf_add_text(out, "</tbody></table></div></details>\n");
 }
 
-void rig_index_page_write(const struct rig_run_list *list, const char *base, struct rig_buf *out)
+void rig_index_page_write(const struct rig_run_list *list, const struct rig_news *news, const char *base,
+                          struct rig_buf *out)
 {
     uint64_t bytes = 0, refuted = 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -325,6 +302,8 @@ void rig_index_page_write(const struct rig_run_list *list, const char *base, str
              "transactions of the load. Without any, their share is below the number given, at 95 %% confidence; else "
              "it is in the interval, if they come independently of each other.</p>\n",
              refuted > 0 ? "bad" : "good", list->count, list->count, refuted, bytes, rig_version());
+    if (news != NULL)
+        rig_news_page(news, base, out);
     for (size_t first = 0, end; first < list->count; first = end) {
         end = first + 1;
         while (end < list->count && strcmp(list->runs[end].name, list->runs[first].name) == 0)

@@ -1,14 +1,16 @@
 /*
- * The page of a store: one file without scripts. For each name: what its runs showed and could have shown, the course
+ * The page of a store: one file without scripts. The news at its top (NULL: none); for each name: what its runs showed and could have shown, the course
  * of throughput, latency and anomalies from run to run, and every run with a link to its report.
  */
 #ifndef RIG_JOBS_STORE_INDEX_PAGE_H
 #define RIG_JOBS_STORE_INDEX_PAGE_H
 
 #include "base/buf.h"
+#include "jobs/store/news.h"
 #include "jobs/store/run_list.h"
 
 /* `base`: the path from the page's folder to the store, "" or with its slash at the end, for links. */
-void rig_index_page_write(const struct rig_run_list *list, const char *base, struct rig_buf *out);
+void rig_index_page_write(const struct rig_run_list *list, const struct rig_news *news, const char *base,
+                          struct rig_buf *out);
 
 #endif

@@ -1,5 +1,6 @@
 #include "jobs/store/run_table.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +38,31 @@ void rig_run_table_name(const struct rig_stored_run *run, struct rig_buf *out)
     if (run->name[0] != '\0')
         rig_buf_add_char(out, '/');
     add_printable(out, run->time);
+}
+
+static void add_address(const char *text, struct rig_buf *out)
+{
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (isalnum(c) || strchr("-._~/", c) != NULL)
+            rig_buf_add_char(out, (char)c);
+        else
+            rig_buf_printf(out, "%%%02X", c);
+    }
+}
+
+void rig_run_table_link(const struct rig_stored_run *run, const char *base, const char *text, struct rig_buf *out)
+{
+    const bool has_report = rig_stored_run_is_judged(run);
+    if (has_report) {
+        rig_buf_add_text(out, "<a href=\"");
+        add_address(base, out);
+        add_address(run->name, out);
+        rig_buf_add_char(out, '/');
+        add_address(run->time, out);
+        rig_buf_add_text(out, "/report.html\">");
+    }
+    rig_tell(out, "%h%s", text, has_report ? "</a>" : "");
 }
 
 static bool has_verdict(const struct rig_stored_run *run)

@@ -18,6 +18,8 @@ void rig_run_table_show(const struct rig_stored_run *run, struct rig_buf *out);
 void rig_run_table_json_run(struct rig_json_writer *json, const char *name, const struct rig_stored_run *run);
 /* "name/time", printable. */
 void rig_run_table_name(const struct rig_stored_run *run, struct rig_buf *out);
+/* `text` for HTML, as a link to the run's report where it has one; `base` as for rig_index_page_write(). */
+void rig_run_table_link(const struct rig_stored_run *run, const char *base, const char *text, struct rig_buf *out);
 /* "at least 320"; counts need not be exact. */
 void rig_run_table_anomalies(const struct rig_stored_run *run, struct rig_buf *out);
 /*

@@ -103,14 +103,41 @@ static uint64_t forbidden(const json_t *requested)
     return forbids;
 }
 
+static uint32_t fewest_transactions(const json_t *witnesses)
+{
+    size_t fewest = 0;
+    for (size_t i = 0; i < json_array_size(witnesses); i++) {
+        const size_t count = json_array_size(json_object_get(json_array_get(witnesses, i), "transactions"));
+        fewest = count > 0 && (fewest == 0 || count < fewest) ? count : fewest;
+    }
+    return (uint32_t)fewest;
+}
+
+static uint64_t refuted_levels(json_t *levels)
+{
+    uint64_t refuted = 0;
+    const char *name;
+    const json_t *fate;
+    json_object_foreach(levels, name, fate)
+    {
+        enum rig_level level;
+        if (json_string_value(fate) != NULL && strcmp(json_string_value(fate), "refuted") == 0 &&
+            rig_level_find(name, &level))
+            refuted |= RIG_LEVEL_BIT(level);
+    }
+    return refuted;
+}
+
 static void take_anomalies(const json_t *root, struct rig_stored_run *run)
 {
     const uint64_t forbids = forbidden(json_object_get(root, "requested"));
+    run->forbidden = forbids;
     const json_t *anomalies = json_object_get(root, "anomalies");
     run->is_counted = true;
     for (unsigned one = 0; one < RIG_ANOMALY_COUNT; one++) {
         const json_t *found = json_object_get(anomalies, rig_anomaly_info((enum rig_anomaly)one)->name);
         run->found[one] = count_of(found, "count");
+        run->fewest[one] = fewest_transactions(json_object_get(found, "witnesses"));
         if ((forbids & RIG_ANOMALY_BIT(one)) == 0)
             continue;
         run->anomalies += run->found[one];
@@ -185,6 +212,7 @@ static void take_results(struct reading *reading, const json_t *root)
     run->seed = keep(reading, text_of(facts, "seed"));
     run->version = keep(reading, text_of(json_object_get(root, "rig"), "commit"));
     run->requested = join(reading, json_object_get(root, "requested"));
+    run->refuted = refuted_levels(json_object_get(root, "levels"));
     run->broken = join(reading, json_object_get(root, "not"));
     run->acknowledged = count_of(json_object_get(root, "evidence"), "acknowledged");
     run->unknown = count_of(json_object_get(root, "history"), "info");
@@ -316,6 +344,12 @@ bool rig_stored_run_is_time(const char *text)
             return false;
     }
     return true;
+}
+
+bool rig_stored_run_is_judged(const struct rig_stored_run *run)
+{
+    return (run->state == RIG_STORED_OK || run->state == RIG_STORED_REFUTED || run->state == RIG_STORED_UNDECIDED) &&
+           !run->is_reproduction;
 }
 
 double rig_stored_run_rate(const struct rig_stored_run *run)

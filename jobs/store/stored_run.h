@@ -70,6 +70,9 @@ struct rig_stored_run {
     uint64_t anomalies; /* occurrences that what was requested forbids */
     bool is_counted;    /* their number is exact */
     uint64_t found[RIG_ANOMALY_COUNT];
+    uint32_t fewest[RIG_ANOMALY_COUNT]; /* transactions of its smallest witness; 0: it has none */
+    uint64_t forbidden;                 /* bits of the anomalies that what was requested forbids */
+    uint64_t refuted;                   /* bits of levels */
     double load_s, took_s;
     uint64_t unknown; /* completions of unknown outcome in the history */
     struct rig_stored_latency latencies[RIG_STORED_LATENCIES_MOST];
@@ -87,6 +90,8 @@ enum rig_rc rig_stored_run_read(int parent, const char *name, const char *time, 
                                 struct rig_stored_run *run, struct rig_err *err);
 /* Whether the text has the form of the times that name runs. */
 bool rig_stored_run_is_time(const char *text);
+/* Whether the run has a verdict about a load: ok, refuted or undecided. */
+bool rig_stored_run_is_judged(const struct rig_stored_run *run);
 /* Acknowledged transactions in a second of load; 0 when not known. */
 double rig_stored_run_rate(const struct rig_stored_run *run);
 /* The latency of the kind with the most transactions, or NULL. */

@@ -94,12 +94,32 @@ static void no_event_bounds_the_probability(void **state)
     near(pow(1 - rig_interval_most_of_none(59), 59), 0.05, 1e-12);
 }
 
+/* Against the quantiles of Student's t for 5 %, of 1, 2, 3 and 7 degrees of freedom. */
+static void means_are_those_of_the_tables(void **state)
+{
+    (void)state;
+    static const double two[] = {-1, 1}, three[] = {-1, 0, 1}, many[] = {-1, 1, -1, 1, -1, 1, -1, 1},
+                        same[] = {5, 5, 5};
+    static const double t[] = {12.7062, 4.30265, 3.18245, 2.36462};
+    const double a[] = {t[0] * sqrt(3), t[1] * sqrt(4 / 3.0), t[2] * sqrt(5 / 3.0), t[3] * sqrt(9 / 7.0)};
+    near(rig_two_means(&a[0], 1, two, 2), 0.05, 1e-6);
+    near(rig_two_means(&a[1], 1, three, 3), 0.05, 1e-6);
+    near(rig_two_means(&a[2], 1, many, 4), 0.05, 1e-6);
+    near(rig_two_means(&a[3], 1, many, 8), 0.05, 1e-6);
+    near(rig_two_means(many, 8, &a[3], 1), 0.05, 1e-6);
+    near(rig_two_means(many, 8, many, 4), 1, 0);
+    near(rig_two_means(same, 3, same, 1), 1, 0);
+    near(rig_two_means(same, 3, many, 1), 0, 0); /* no variance */
+    near(rig_two_means(same, 1, many, 1), 1, 0); /* too few */
+    near(rig_two_means(same, 0, many, 8), 1, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_compared_exactly),     cmocka_unit_test(samples_are_compared_by_rank),
         cmocka_unit_test(chance_is_seldom_significant),    cmocka_unit_test(several_tests_are_adjusted),
-        cmocka_unit_test(no_event_bounds_the_probability),
+        cmocka_unit_test(no_event_bounds_the_probability), cmocka_unit_test(means_are_those_of_the_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ class Listing(Store):
         self.assertIn("Throughput", page)
         for link in re.findall(r'href="([^"]+)"', page):
             self.assertTrue((self.store / link).parent.is_dir(), link)
-        self.assertEqual(page.count("report.html"), 4)
+        self.assertEqual(page.count("report.html"), 5) # of each run, and of the news
         self.assertEqual(len(self.ls()), 4) # the page is no run
 
     def test_a_million_transactions(self):
