@@ -97,7 +97,7 @@ static int64_t total_of(const struct trying *t, uint32_t op)
         for (uint32_t at = found != RIG_ROW_NONE || !t->rows->committed[row->txn] ? RIG_ROW_NONE : row->first_version;
              at != RIG_ROW_NONE; at = t->rows->versions[at].next)
             found = saw(t, rig_rows_writer(t->rows, at)) ? at : found;
-        if (found != RIG_ROW_NONE && rig_row_matches(&condition, row->number, rig_rows_number(t->rows, found)))
+        if (found != RIG_ROW_NONE && rig_rows_meets(t->rows, &condition, found))
             sum += (uint64_t)rig_rows_number(t->rows, found);
     }
     return (int64_t)sum;

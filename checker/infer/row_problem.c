@@ -110,7 +110,7 @@ static bool add_row(struct making *m, uint32_t txn, uint32_t op, uint32_t insert
         const uint32_t next = m->rows->versions[at].next;
         if (next != RIG_ROW_NONE && writer_of(m, next) == writer_of(m, at))
             continue;
-        const bool meets = rig_row_matches(condition, row->number, rig_rows_number(m->rows, at));
+        const bool meets = rig_rows_meets(m->rows, condition, at);
         if (writer_of(m, at) == txn) /* it saw a version before its own one */
             return first == RIG_ROW_NONE || !any_unmet || add_arc(m, m->node[txn], commit_of(m, writer_of(m, first)));
         if (meets && first == RIG_ROW_NONE)
@@ -158,7 +158,7 @@ static bool add_counted(struct making *m, uint32_t txn, uint32_t insert, const s
     bool ok = true, met = false, is_behind = seen == RIG_ROW_NONE;
     uint32_t turn = RIG_ROW_NONE;
     for (uint32_t at = row->first_version; ok && at != RIG_ROW_NONE; at = m->rows->versions[at].next) {
-        const bool meets = rig_row_matches(condition, row->number, rig_rows_number(m->rows, at));
+        const bool meets = rig_rows_meets(m->rows, condition, at);
         if ((meets || met) && is_behind)
             return (turn == RIG_ROW_NONE || add_arc(m, commit_of(m, writer_of(m, turn)), m->node[txn])) &&
                    (writer_of(m, at) == txn || add_arc(m, m->node[txn], commit_of(m, writer_of(m, at))));
