@@ -73,7 +73,8 @@ enum rig_rc rig_program_call_init(struct rig_program_call *call, const struct ri
     call->ops = calloc(RIG_PROGRAM_MOST_OPS, sizeof *call->ops);
     call->reads = calloc(RIG_PROGRAM_MOST_OPS, sizeof *call->reads);
     call->cells = calloc(RIG_PROGRAM_MOST_CELLS, sizeof *call->cells);
-    if (call->ops == NULL || call->reads == NULL || call->cells == NULL)
+    call->times = calloc(RIG_PROGRAM_MOST_OPS, 2 * sizeof *call->times);
+    if (call->ops == NULL || call->reads == NULL || call->cells == NULL || call->times == NULL)
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the program of client %u", client);
     return RIG_OK;
 }
@@ -83,6 +84,7 @@ void rig_program_call_done(struct rig_program_call *call)
     free(call->ops);
     free(call->reads);
     free(call->cells);
+    free(call->times);
     *call = (struct rig_program_call){0};
 }
 
@@ -92,6 +94,7 @@ static void clear(struct rig_program_call *call)
     call->keys = NULL;
     call->key_count = 0;
     call->op_count = 0;
+    call->timed = 0;
     call->failed = false;
     call->rollback = NULL;
     call->hold.due = false;
@@ -165,11 +168,24 @@ static void set_version(struct rig_read *read, int64_t version)
                          : (struct rig_read){.state = RIG_READ_SEEN, .value = version};
 }
 
+/* The operations of the last statement have its times. */
+static void note_times(struct rig_program_call *call, uint32_t first)
+{
+    if (call->now_ns == NULL || call->timed < first)
+        return;
+    for (uint32_t i = first; i < call->op_count; i++) {
+        call->times[2 * (size_t)i] = call->began_ns;
+        call->times[2 * (size_t)i + 1] = call->ended_ns;
+    }
+    call->timed = call->op_count;
+}
+
 static bool note_read(struct rig_program_call *call, int64_t key, int64_t version)
 {
     struct rig_read *read = note(call, call->type->read_op, key, 0);
     if (read == NULL)
         return false;
+    note_times(call, call->op_count - 1);
     set_version(read, version);
     return true;
 }
@@ -228,7 +244,12 @@ static bool execute(struct rig_program_call *call, uint32_t statement, const int
         hold(call, call->op_count - writes);
     call->hold.so_far++;
     *answer = (struct rig_row_answer){.cells = call->cells, .cell_capacity = RIG_PROGRAM_MOST_CELLS};
+    if (call->now_ns != NULL)
+        call->began_ns = call->now_ns();
     call->failed = !call->rows->execute(call->rows, statement, values, answer);
+    if (call->now_ns != NULL)
+        call->ended_ns = call->now_ns();
+    note_times(call, call->op_count - writes);
     return !call->failed;
 }
 

@@ -5,7 +5,7 @@
  * The functions that run statements give NULL, false or 0 rows when the transaction has failed; the kind then returns
  * false at once. Rows that they give are valid until the next statement.
  *
- * Space: some 200 KiB a call. Nothing is allocated while transactions run.
+ * Space: some 210 KiB a call. Nothing is allocated while transactions run.
  */
 #ifndef RIG_GENERATOR_PROGRAMS_PROGRAM_CALL_H
 #define RIG_GENERATOR_PROGRAMS_PROGRAM_CALL_H
@@ -60,7 +60,12 @@ struct rig_program_call {
     const char *rollback; /* why the program rolls back; NULL: it does not */
     int64_t *cells;
     struct rig_program_hold hold;
-    void *context; /* the core's */
+    /* Start and end of the operations' statements by `now_ns`, two numbers each, for the first `timed` ones. NULL: no times are wanted. */
+    int64_t (*now_ns)(void);
+    int64_t *times;
+    uint32_t timed;
+    int64_t began_ns, ended_ns; /* of the last statement */
+    void *context;              /* the core's */
 };
 
 /* Frees with rig_program_call_done(), also after a failure. The caller sets base.committing and context. */

@@ -107,6 +107,15 @@ static void note_commit(struct rig_row_program *base)
     record_invocation(call->context);
 }
 
+/* Drivers do not know which operations a statement of a program is. */
+static void give_times(struct rig_transaction *transaction, struct rig_program_call *call)
+{
+    const uint32_t count = call->timed < call->op_count ? call->timed : call->op_count;
+    transaction->times = call->times;
+    if (count > 0)
+        rig_column_give(&transaction->columns, RIG_COLUMN_TIMES, count);
+}
+
 /* Not where the plan holds as many at a time as it wants (run_load.c). */
 static void hold_open(struct rig_program_call *call, uint32_t before_op)
 {
@@ -129,6 +138,8 @@ void rig_run_client_program_init(struct rig_run_client *client)
     rig_table_init(&client->program.written);
     client->program.call = call;
     call->context = client;
+    if ((client->run->driver->columns & RIG_COLUMN_BIT(RIG_COLUMN_TIMES)) != 0)
+        call->now_ns = client->run->env.core->now_ns;
     call->base.committing = note_commit;
     call->hold.hold = hold_open;
 }
@@ -159,6 +170,7 @@ enum rig_outcome rig_run_program(struct rig_run_client *client, int64_t start_ns
         client->run->driver->rows->run_program(client->session.object, transaction, &program->call->base);
     if (!program->is_recorded)
         record_invocation(client);
+    give_times(transaction, program->call);
     if (strcmp(transaction->error_code, RIG_ROWS_ROLLED_BACK) == 0 && program->call->rollback != NULL)
         (void)snprintf(transaction->error_text, sizeof transaction->error_text, "the program rolled back: %s",
                        program->call->rollback);

@@ -31,6 +31,19 @@ class SmallBank(PostgresTest):
         self.assertGreater(results["history"]["ok"], 500)
         codes = {row["code"] for row in results["run"]["errors"]}
         self.assertIn("program-rollback", codes)
+        self.status(0, self.rig("convert", "out/history.rig", "out.jsonl"))
+        began, timed = {}, 0
+        for line in map(json.loads, (self.folder / "out.jsonl").read_text().splitlines()):
+            if line["type"] == "invoke":
+                began[line["process"]] = line["time"]
+            elif "times" in line:
+                # Operations of one statement have its times.
+                spans = [pair for i, pair in enumerate(line["times"]) if i == 0 or pair != line["times"][i - 1]]
+                flat = [0, *(number for pair in spans for number in pair), line["time"] - began[line["process"]]]
+                self.assertEqual(flat, sorted(flat), line)
+                self.assertTrue(line["type"] != "ok" or len(line["times"]) == len(line["value"]), line)
+                timed += 1
+        self.assertGreater(timed, 500)
         self.work_folder_is_empty()
 
     def test_transactions_are_held_open(self):
