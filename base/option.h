@@ -45,6 +45,9 @@ struct rig_text_list {
     size_t count;
 };
 
+/* The offset of a field in an options object that is a member of another one, for tables that several owners share. */
+#define RIG_OPTION_WITHIN(owner, member, type, field) (offsetof(owner, member) + offsetof(type, field))
+
 struct rig_option {
     const char *name; /* NULL ends a table */
     enum rig_option_type type;

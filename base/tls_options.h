@@ -26,7 +26,7 @@ struct rig_tls_options {
 extern const char *const rig_tls_switch_names[];
 
 /* The rows of a driver's table: `owner` is its options object, `member` the struct rig_tls_options in it. */
-#define RIG_TLS_OFFSET(owner, member, field) (offsetof(owner, member) + offsetof(struct rig_tls_options, field))
+#define RIG_TLS_OFFSET(owner, member, field) RIG_OPTION_WITHIN(owner, member, struct rig_tls_options, field)
 /* clang-format off */
 #define RIG_TLS_OPTION_ROWS(owner, member)                                                                             \
     {.name = "tls.required", .type = RIG_OPTION_CHOICE, .offset = RIG_TLS_OFFSET(owner, member, required),             \

@@ -22,6 +22,8 @@ import subprocess
 import tempfile
 import time
 
+from commands import run
+
 PLAN = """
 name: compare
 workload:
@@ -35,13 +37,6 @@ database: {{{database}}}
 check: {{levels: [read-committed]}}
 report: [json]
 """
-
-
-def run(*command, **more):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
-    if done.returncode != 0:
-        raise SystemExit(f"{command[0]}: exit status {done.returncode}: {done.stderr}{done.stdout}")
-    return done.stdout
 
 
 class Sides:

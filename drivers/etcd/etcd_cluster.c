@@ -248,23 +248,14 @@ static const struct rig_child *member_server(void *context, uint32_t member)
 /* With faults of the network: every pair of members gets its route, and the switch chooses among them. */
 static enum rig_rc make_switch(struct rig_etcd_cluster *cluster, struct rig_err *err)
 {
-    const struct rig_core *core = cluster->site.env->core;
-    uint16_t announced[RIG_ETCD_MEMBERS_MOST];
-    if (!core->routed() || cluster->count < 2)
-        return RIG_OK;
-    enum rig_rc rc = rig_local_switch_new(cluster->count, member_server, cluster, &cluster->peers, announced, err);
-    for (uint32_t to = 0; rc == RIG_OK && to < cluster->count; to++) {
-        cluster->members[to].announced_port = announced[to];
-        for (uint32_t from = 0; rc == RIG_OK && from < cluster->count; from++) {
-            uint16_t via = 0;
-            if (from == to)
-                continue;
-            rc = core->route(cluster->members[from].node.name, cluster->members[to].node.name, "127.0.0.1",
-                             cluster->members[to].peer_port, &via, err);
-            if (rc == RIG_OK)
-                rig_local_switch_set_route(cluster->peers, from, to, via);
-        }
-    }
+    struct rig_local_peer peers[RIG_ETCD_MEMBERS_MOST];
+    uint16_t announced[RIG_NODES_MOST];
+    for (uint32_t i = 0; i < cluster->count; i++)
+        peers[i] = (struct rig_local_peer){cluster->members[i].node.name, cluster->members[i].peer_port};
+    const enum rig_rc rc = rig_local_switch_join(cluster->site.env->core, peers, cluster->count, member_server, cluster,
+                                                 &cluster->peers, announced, err);
+    for (uint32_t i = 0; rc == RIG_OK && cluster->peers != NULL && i < cluster->count; i++)
+        cluster->members[i].announced_port = announced[i];
     return rc;
 }
 

@@ -148,15 +148,7 @@ static void done(void *object)
 
 /* -- nodes of its own ---------------------------------------------------------------------------------------------- */
 
-const struct rig_command_options *rig_command_options_of(const void *options)
-{
-    return &((const struct options *)options)->servers;
-}
-
-struct rig_command_cluster *rig_command_cluster_of(const void *run)
-{
-    return &((struct run *)(uintptr_t)run)->cluster;
-}
+RIG_COMMAND_CLUSTER_IN(struct options, struct run)
 
 bool rig_command_cluster_is_routed(const void *object)
 {

@@ -31,7 +31,7 @@ extern const char *const rig_http_spread_names[];
 extern const char *const rig_http_version_names[];
 
 /* The rows of a driver's table: `owner` is its options object, `member` the struct rig_http_options in it. */
-#define RIG_HTTP_OFFSET(owner, member, field) (offsetof(owner, member) + offsetof(struct rig_http_options, field))
+#define RIG_HTTP_OFFSET(owner, member, field) RIG_OPTION_WITHIN(owner, member, struct rig_http_options, field)
 /* clang-format off */
 #define RIG_HTTP_OPTION_ROWS(owner, member)                                                                            \
     {.name = "spread", .type = RIG_OPTION_CHOICE, .offset = RIG_HTTP_OFFSET(owner, member, spread),                    \

@@ -73,26 +73,16 @@ static const struct rig_child *node_server(void *context, uint32_t node)
 /* With faults of the network: every pair of nodes gets its route, and the switch chooses among them. */
 static enum rig_rc make_switch(struct rig_command_cluster *cluster, struct rig_err *err)
 {
-    const struct rig_core *core = cluster->site.env->core;
+    struct rig_local_peer peers[RIG_NODES_MOST];
     uint16_t announced[RIG_NODES_MOST];
-    if (!core->routed() || cluster->count < 2)
-        return RIG_OK;
-    enum rig_rc rc = rig_local_switch_new(cluster->count, node_server, cluster, &cluster->peers, announced, err);
-    for (uint32_t to = 0; rc == RIG_OK && to < cluster->count; to++) {
-        struct rig_command_node *target = &cluster->nodes[to];
-        target->announced = announced[to];
-        for (uint32_t from = 0; rc == RIG_OK && from < cluster->count; from++) {
-            uint16_t via = 0;
-            if (from == to)
-                via = target->ports[cluster->peer_port]; /* a node may call itself by the port that all others use */
-            else
-                rc = core->route(cluster->nodes[from].node.name, target->node.name, "127.0.0.1",
-                                 target->ports[cluster->peer_port], &via, err);
-            if (rc == RIG_OK)
-                rig_local_switch_set_route(cluster->peers, from, to, via);
-        }
+    for (uint32_t i = 0; i < cluster->count; i++)
+        peers[i] = (struct rig_local_peer){cluster->nodes[i].node.name, cluster->nodes[i].ports[cluster->peer_port]};
+    const enum rig_rc rc = rig_local_switch_join(cluster->site.env->core, peers, cluster->count, node_server, cluster,
+                                                 &cluster->peers, announced, err);
+    for (uint32_t i = 0; rc == RIG_OK && cluster->peers != NULL && i < cluster->count; i++) {
+        cluster->nodes[i].announced = announced[i];
         if (cluster->peer_port == 0) /* clients that nodes have told of each other */
-            rig_local_switch_set_route(cluster->peers, cluster->count, to, target->client);
+            rig_local_switch_set_route(cluster->peers, cluster->count, i, cluster->nodes[i].client);
     }
     return rc;
 }

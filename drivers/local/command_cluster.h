@@ -74,6 +74,16 @@ extern const struct rig_cluster_ops rig_command_cluster_ops;
 
 /* ---- what the driver defines ---- */
 
+/* Both objects' places in the driver's: members `servers` of its options, and `cluster` of its run. */
+#define RIG_COMMAND_CLUSTER_IN(options_type, run_type)                                                                 \
+    const struct rig_command_options *rig_command_options_of(const void *options)                                      \
+    {                                                                                                                  \
+        return &((const options_type *)options)->servers;                                                              \
+    }                                                                                                                  \
+    struct rig_command_cluster *rig_command_cluster_of(const void *run)                                                \
+    {                                                                                                                  \
+        return &((run_type *)(uintptr_t)run)->cluster;                                                                 \
+    }
 const struct rig_command_options *rig_command_options_of(const void *options);
 struct rig_command_cluster *rig_command_cluster_of(const void *run);
 /* The nodes answer for the first time: their ports are known. */

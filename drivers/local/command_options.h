@@ -31,7 +31,7 @@ extern const char *const rig_command_signal_names[];
 int rig_command_stop_signal(const struct rig_command_options *options);
 
 /* The rows of a driver's table: `owner` is its options object, `member` the struct rig_command_options in it. */
-#define RIG_COMMAND_OFFSET(owner, member, field) (offsetof(owner, member) + offsetof(struct rig_command_options, field))
+#define RIG_COMMAND_OFFSET(owner, member, field) RIG_OPTION_WITHIN(owner, member, struct rig_command_options, field)
 /* clang-format off */
 #define RIG_COMMAND_OPTION_ROWS(owner, member)                                                                         \
     {.name = "cluster.local.command", .type = RIG_OPTION_COMMAND, .offset = RIG_COMMAND_OFFSET(owner, member, command), \

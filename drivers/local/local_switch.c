@@ -327,8 +327,9 @@ static enum rig_rc listen_for(struct rig_local_switch *made, uint32_t member, st
     return RIG_OK;
 }
 
-enum rig_rc rig_local_switch_new(uint32_t count, rig_local_child_function *child_of, void *context,
-                                 struct rig_local_switch **made, uint16_t *announced, struct rig_err *err)
+/* Listens for `count` nodes; their ports are in `announced`. */
+static enum rig_rc make(uint32_t count, rig_local_child_function *child_of, void *context,
+                        struct rig_local_switch **made, uint16_t *announced, struct rig_err *err)
 {
     RIG_REQUIRE(count <= LOCAL_SWITCH_MOST);
     struct rig_local_switch *new = calloc(1, sizeof *new);
@@ -359,6 +360,25 @@ void rig_local_switch_set_route(struct rig_local_switch *made, uint32_t from, ui
 {
     RIG_REQUIRE(from <= made->count && to < made->count);
     atomic_store(&made->routes[from][to], via);
+}
+
+enum rig_rc rig_local_switch_join(const struct rig_core *core, const struct rig_local_peer *peers, uint32_t count,
+                                  rig_local_child_function *child_of, void *context, struct rig_local_switch **made,
+                                  uint16_t announced[static RIG_NODES_MOST], struct rig_err *err)
+{
+    if (!core->routed() || count < 2)
+        return RIG_OK;
+    enum rig_rc rc = make(count, child_of, context, made, announced, err);
+    for (uint32_t to = 0; rc == RIG_OK && to < count; to++) {
+        for (uint32_t from = 0; rc == RIG_OK && from < count; from++) {
+            uint16_t via = peers[to].port;
+            if (from != to)
+                rc = core->route(peers[from].name, peers[to].name, "127.0.0.1", peers[to].port, &via, err);
+            if (rc == RIG_OK)
+                rig_local_switch_set_route(*made, from, to, via);
+        }
+    }
+    return rc;
 }
 
 void rig_local_switch_free(struct rig_local_switch *made)

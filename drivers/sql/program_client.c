@@ -11,6 +11,7 @@
 #include "drivers/sql/program_text.h"
 #include "drivers/sql/program_turn.h"
 #include "drivers/sql/sql_run.h"
+#include "drivers/sql/sql_text.h"
 
 const char *const rig_sql_processes_words[] = {"each", "one", NULL};
 
@@ -385,8 +386,9 @@ void rig_sql_program_describe(void *object, char *text, size_t size)
     (void)snprintf(text, size, "%s", version[0] != '\0' ? version : run->dialect->product);
 }
 
-enum rig_rc rig_sql_program_shell(const void *object, const struct rig_row_schema *rows, struct rig_row_shell *shell,
-                                  struct rig_err *err)
+/* The words are the dialect's `shell`. */
+static enum rig_rc write_shell(const void *object, const struct rig_row_schema *rows, struct rig_row_shell *shell,
+                               struct rig_err *err)
 {
     const struct rig_sql_program_options *options = object;
     const struct rig_sql_dialect_level *level = NULL;
@@ -404,17 +406,16 @@ enum rig_rc rig_sql_program_shell(const void *object, const struct rig_row_schem
     return rc;
 }
 
+const struct rig_row_ops rig_sql_program_row_ops = {.load = rig_sql_run_load,
+                                                    .run_program = rig_sql_session_run_program,
+                                                    .query = rig_sql_run_query,
+                                                    .shell = write_shell};
+
+const struct rig_text_ops rig_sql_program_text_ops = {.space = rig_sql_text_space, .execute = rig_sql_text_execute};
+
 /* ---- nodes that rig starts by a command (drivers/local/command_cluster.h) ---- */
 
-const struct rig_command_options *rig_command_options_of(const void *options)
-{
-    return &((const struct rig_sql_program_options *)options)->servers;
-}
-
-struct rig_command_cluster *rig_command_cluster_of(const void *run)
-{
-    return &((struct rig_sql_program_run *)(uintptr_t)run)->cluster;
-}
+RIG_COMMAND_CLUSTER_IN(struct rig_sql_program_options, struct rig_sql_program_run)
 
 bool rig_command_cluster_is_routed(const void *options)
 {

@@ -82,9 +82,32 @@ enum rig_rc rig_sql_program_check(const void *object, enum rig_workload workload
 enum rig_rc rig_sql_program_init(struct rig_sql_program_run *run, const struct rig_run_env *env,
                                  const struct rig_text_list *command, const char *name, struct rig_err *err);
 void rig_sql_program_done(void *object);
-/* Hook of rig_row_ops; the words are the dialect's `shell`. */
-enum rig_rc rig_sql_program_shell(const void *object, const struct rig_row_schema *rows, struct rig_row_shell *shell,
-                                  struct rig_err *err);
 void rig_sql_program_describe(void *object, char *text, size_t size);
+
+extern const struct rig_row_ops rig_sql_program_row_ops;
+extern const struct rig_text_ops rig_sql_program_text_ops;
+
+/* Members of a struct rig_driver, for all but its name, summary, options, `run_size`, `check` and `init`. */
+/* clang-format off */
+#define RIG_SQL_PROGRAM_HOOKS                                                                                          \
+    .abi = RIG_DRIVER_ABI,                                                                                             \
+    .struct_size = sizeof(struct rig_driver),                                                                          \
+    .workloads = RIG_SQL_WORKLOADS,                                                                                    \
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_PREFILLS,                    \
+    .options_size = sizeof(struct rig_sql_program_options),                                                            \
+    .session_size = sizeof(struct rig_sql_session),                                                                    \
+    .done = rig_sql_program_done,                                                                                      \
+    .setup = rig_sql_run_setup,                                                                                        \
+    .teardown = rig_sql_run_teardown,                                                                                  \
+    .open = rig_sql_session_open,                                                                                      \
+    .transact = rig_sql_session_transact,                                                                              \
+    .interrupt = rig_sql_session_interrupt,                                                                            \
+    .close = rig_sql_session_close,                                                                                    \
+    .describe = rig_sql_program_describe,                                                                              \
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES), \
+    .cluster = &rig_command_cluster_ops,                                                                               \
+    .rows = &rig_sql_program_row_ops,                                                                                  \
+    .texts = &rig_sql_program_text_ops
+/* clang-format on */
 
 #endif
