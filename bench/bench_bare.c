@@ -4,10 +4,10 @@
  *   bench_bare mysql SOCKET DATABASE CLIENTS TRANSACTIONS
  *   bench_bare sqlite FILE SYNCHRONOUS CLIENTS TRANSACTIONS
  *
- * A transaction has four operations, each a read or an upsert of a list kept as text with even chance, on 2000 keys chosen
- * uniformly. mysql: one request of several statements a transaction, on blocking connections of threads. sqlite: prepared
- * statements, a process a client, as the driver has. A transaction that the database refuses is not repeated. Prints the
- * acknowledged transactions a second.
+ * A transaction has four operations, each a read or an upsert of a list kept as text with even chance, on 2000 keys
+ * chosen uniformly. mysql: one request of several statements a transaction, on blocking connections of threads. sqlite:
+ * prepared statements, a process a client, as the driver has. A transaction that the database refuses is not repeated.
+ * Prints the acknowledged transactions a second.
  */
 #include <pthread.h>
 #include <sqlite3.h>

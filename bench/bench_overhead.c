@@ -3,8 +3,8 @@
  *
  *   bench_overhead [transactions] [repetitions] [online]
  *
- * With `online`, each run is also measured with a check during the run (run/load/online.h), for its cost to the clients. The
- * driver's answers make no history, so the check finds more anomalies than in any database.
+ * With `online`, each run is also measured with a check during the run (run/load/online.h), for its cost to the
+ * clients. The driver's answers make no history, so the check finds more anomalies than in any database.
  *
  * Prints medians. "wall" is the load's time times the threads that can run at once, over the transactions: a client's
  * time in rig between two calls of its driver, the recorder's thread competing for the cores. "cpu" is all processor

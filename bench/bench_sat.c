@@ -1,7 +1,7 @@
 /*
- * The memory of the SAT solver against the estimate of rig_sat_bytes(): clauses of several lengths and numbers, each case
- * in a process of its own. The last cases have no solution that is found in the time that they get, so that the solver
- * learns clauses until then.
+ * The memory of the SAT solver against the estimate of rig_sat_bytes(): clauses of several lengths and numbers, each
+ * case in a process of its own. The last cases have no solution that is found in the time that they get, so that the
+ * solver learns clauses until then.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -109,8 +109,8 @@ static enum rig_rc join_record(const char *folder, char path[RIG_CLI_PATH_BYTES]
 /*
  * Gives the file that `given` names: itself, "-" too, or the record of the run in the folder, or the folder of logs.
  *
- * RIG_E_INPUT (64: the command line is wrong) where there is nothing of that name, no right to read it, or no run in the
- * folder.
+ * RIG_E_INPUT (64: the command line is wrong) where there is nothing of that name, no right to read it, or no run in
+ * the folder.
  */
 static enum rig_rc cli_find_history(const char *given, char path[RIG_CLI_PATH_BYTES], struct rig_err *err)
 {

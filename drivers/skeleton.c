@@ -215,7 +215,8 @@ static bool run_read(const struct run *run, struct rig_transaction *transaction,
     return true;
 }
 
-/* A register is stored as the list of its versions, so that one undo serves all workloads; a set is a list whose order has no meaning. */
+/* A register is stored as the list of its versions, so that one undo serves all workloads; a set is a list whose order
+ * has no meaning. */
 static bool run_write(const struct run *run, struct rig_transaction *transaction, uint32_t op)
 {
     const struct options *options = run->env->options;

@@ -20,8 +20,8 @@
  * file is healed only when the process that it names is gone, under the lock, latest entry first.
  *
  * Several machines, and containers, can share the folder. A rig undoes the entries of its own machine (base/machine.h)
- * and leaves those of others alone: their processes are not here, their folders may have doubles here, and their rigs may
- * be running. Files of older rigs (`rig-undo 1`) name the boot only, and are healed in that boot.
+ * and leaves those of others alone: their processes are not here, their folders may have doubles here, and their rigs
+ * may be running. Files of older rigs (`rig-undo 1`) name the boot only, and are healed in that boot.
  *
  * Threads: any.
  */
@@ -72,10 +72,11 @@ struct rig_journal_told {
 };
 
 struct rig_journal_request {
-    /* With `entries`: they are taken out of the journal, whatever they say. Without: so are those that cannot be undone. */
+    /* With `entries`: they are taken out of the journal, whatever they say. Without: so are those that cannot be
+     * undone. */
     bool forget;
-    /* Names of entries, or of whole files, to undo or forget, of any machine; none: all of this one. Processes and folders
-     * of another machine are never touched. */
+    /* Names of entries, or of whole files, to undo or forget, of any machine; none: all of this one. Processes and
+     * folders of another machine are never touched. */
     const char *const *entries;
     size_t entry_count;
     const char *place; /* of the run that starts, as for rig_journal_open(); NULL: a person asks for all */
@@ -92,8 +93,8 @@ struct rig_journal_healing {
 };
 
 /*
- * Undoes the open entries of dead rigs. Failed ones stay in the journal unless `forget`; notes always fail. RIG_E_IO when
- * the folder cannot be read; RIG_OK when there is none.
+ * Undoes the open entries of dead rigs. Failed ones stay in the journal unless `forget`; notes always fail. RIG_E_IO
+ * when the folder cannot be read; RIG_OK when there is none.
  */
 enum rig_rc rig_journal_heal(const struct rig_journal_request *request, struct rig_journal_healing *healing,
                              struct rig_err *err);

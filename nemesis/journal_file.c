@@ -139,7 +139,8 @@ static void copy_text(char *to, size_t size, const char *text)
     (void)snprintf(to, size, "%s", text);
 }
 
-/* rig-undo 2 <boot id> <pid> <start time> <machine id> <host> <namespace of numbers> <place>; 1: up to the start time. */
+/* rig-undo 2 <boot id> <pid> <start time> <machine id> <host> <namespace of numbers> <place>; 1: up to the start time.
+ * */
 static bool take_head(const struct line *line, struct rig_journal_content *content)
 {
     const bool old = line->count == 5 && strcmp(line->fields[1], "1") == 0;

@@ -61,8 +61,8 @@ static void note_segments(const struct rig_process *process, struct journal_segm
 }
 
 /*
- * Before any entry is undone: resumes the chosen processes of this boot and asks them to end, all before any is killed. A
- * server that ends by itself leaves nothing, and needs its stopped children for that. Notes their shared memory.
+ * Before any entry is undone: resumes the chosen processes of this boot and asks them to end, all before any is killed.
+ * A server that ends by itself leaves nothing, and needs its stopped children for that. Notes their shared memory.
  */
 static void journal_ask_to_end(const struct rig_journal_content *content, const char *boot_id,
                                struct journal_segments *segments)
@@ -137,8 +137,8 @@ static void tell_fate(const struct healer *healer, const struct rig_journal_entr
     healer->request->visit(healer->request->context, &told);
 }
 
-/* After that: removes those that a process of the journal made and no process has attached; `tell` gets them, and those that
- * stay. */
+/* After that: removes those that a process of the journal made and no process has attached; `tell` gets them, and those
+ * that stay. */
 static void journal_remove_segments(const struct rig_journal_content *content, const struct journal_segments *segments,
                                     void (*tell)(void *context, const char *text, bool removed), void *context)
 {
@@ -234,8 +234,8 @@ static void journal_describe(const struct rig_journal_entry *entry, char text[JO
     rig_buf_done(&line);
 }
 
-/* Returns whether it is undone, and describes that. `here`: the entry is of this machine, so that its processes and folders
- * are here. A note is never undone. */
+/* Returns whether it is undone, and describes that. `here`: the entry is of this machine, so that its processes and
+ * folders are here. A note is never undone. */
 static bool journal_undo(const struct rig_journal_entry *entry, bool here, char text[JOURNAL_TEXT_BYTES])
 {
     const bool local = entry->kind == RIG_JOURNAL_PROCESS || entry->kind == RIG_JOURNAL_REMOVE;

@@ -316,8 +316,8 @@ static void add_wait(const struct rig_timed *timed, const struct moment *moment,
     rig_buf_add_char(text, ')');
 }
 
-/* "By the clients' clocks: T3 [append 1 2], T5 [r 1 [2]] (waited 8.2 ms for T3), T3 committed, T5 committed." Nothing without
- * the times of all operations, or for a long witness. */
+/* "By the clients' clocks: T3 [append 1 2], T5 [r 1 [2]] (waited 8.2 ms for T3), T3 committed, T5 committed." Nothing
+ * without the times of all operations, or for a long witness. */
 static void add_course(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
     static const char *const ends[] = {[RIG_OUTCOME_OK] = "committed",

@@ -67,7 +67,8 @@ static bool was_before(const struct rig_timed *timed, uint32_t txn, uint32_t op,
     return false;
 }
 
-/* Whether `other` ended while the operation was under way. Its client knows only when it sent COMMIT and when it got the answer. */
+/* Whether `other` ended while the operation was under way. Its client knows only when it sent COMMIT and when it got
+ * the answer. */
 static bool ended_meanwhile(const struct rig_timed *timed, uint32_t txn, uint32_t op, uint32_t other)
 {
     const int64_t complete_ns = timed->history->txns[other].complete_ns;

@@ -660,8 +660,8 @@ static enum rig_rc decide_sums(const struct adding *a)
     return RIG_OK;
 }
 
-/* Levels of rows that reads leave open. Those that count no rw edges by predicates do not depend on the versions of rows
- * that reads miss: each read may have been before all of them. */
+/* Levels of rows that reads leave open. Those that count no rw edges by predicates do not depend on the versions of
+ * rows that reads miss: each read may have been before all of them. */
 static enum rig_rc decide_rows(const struct adding *a)
 {
     struct rig_findings *findings = a->findings;

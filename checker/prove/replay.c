@@ -333,7 +333,8 @@ static bool is_for_sums(enum rig_order_kind kind, enum rig_forbids forbids)
     return counts && (is_for(kind, forbids) || (kind == RIG_ORDER_OPERATIONS && forbids == RIG_FORBIDS_FLOW));
 }
 
-/* The same for predicates. Between read committed and snapshot isolation a level looks at rw edges that no state shows. */
+/* The same for predicates. Between read committed and snapshot isolation a level looks at rw edges that no state shows.
+ * */
 static bool is_for_rows(enum rig_order_kind kind, enum rig_forbids forbids)
 {
     return kind == RIG_ORDER_COMMITS

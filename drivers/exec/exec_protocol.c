@@ -192,7 +192,8 @@ static void take_columns(const json_t *root, const struct rig_core *core, struct
         rig_column_give(&transaction->columns, RIG_COLUMN_BACKEND, json_integer_value(backend));
 }
 
-/* `times`: [[start, end], ...] of the first operations, in ns of CLOCK_MONOTONIC. Ends at the first pair of another form. */
+/* `times`: [[start, end], ...] of the first operations, in ns of CLOCK_MONOTONIC. Ends at the first pair of another
+ * form. */
 static void take_times(const json_t *times, struct rig_transaction *transaction)
 {
     int64_t count = 0;

@@ -56,7 +56,8 @@ static uint32_t end_of_ports(void)
     return low >= FIRST_PORT + LEAST_PORTS && low <= ALL_PORTS ? (uint32_t)low : ALL_PORTS;
 }
 
-/* Ports are handed out in their order, from a random one on: none twice by this process, and seldom by two at a time. */
+/* Ports are handed out in their order, from a random one on: none twice by this process, and seldom by two at a time.
+ * */
 static uint16_t next_port(void)
 {
     static atomic_uint_fast64_t next;

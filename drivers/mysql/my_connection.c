@@ -15,12 +15,12 @@
 #include "drivers/sql/sql_wait.h"
 
 /*
- * TLS of connections on libmariadb, which by itself goes on in clear text when a server offers no TLS and its certificate is
- * not to be verified.
+ * TLS of connections on libmariadb, which by itself goes on in clear text when a server offers no TLS and its
+ * certificate is not to be verified.
  *
  * rig reads the server's greeting as libmariadb receives it, and shuts the connection before the answer, which has the
- * user's name and a proof of the password, if the greeting offers no TLS. After a server has offered TLS libmariadb sends
- * nothing else before it is established.
+ * user's name and a proof of the password, if the greeting offers no TLS. After a server has offered TLS libmariadb
+ * sends nothing else before it is established.
  *
  * Threads: any; a connection is opened by one thread.
  */

@@ -13,14 +13,14 @@
 /*
  * Faults of a Galera cluster.
  *
- * desync: a node leaves flow control (wsrep_desync), as a donor or a node under backup does: it may fall behind, and its
- * reads with it. Evidence: its state is Donor/Desynced.
+ * desync: a node leaves flow control (wsrep_desync), as a donor or a node under backup does: it may fall behind, and
+ * its reads with it. Evidence: its state is Donor/Desynced.
  *
- * flow-control: a node asks the group to pause whenever a transaction waits to be applied (gcs.fc_limit). Evidence: it sent
- * such requests.
+ * flow-control: a node asks the group to pause whenever a transaction waits to be applied (gcs.fc_limit). Evidence: it
+ * sent such requests.
  *
- * state-transfer: a node loses its data and takes them from a donor, by rsync. During the transfer the joiner or the donor
- * can be killed. Evidence: a node is the donor. Heal starts what is down, and waits until it is synchronised.
+ * state-transfer: a node loses its data and takes them from a donor, by rsync. During the transfer the joiner or the
+ * donor can be killed. Evidence: a node is the donor. Heal starts what is down, and waits until it is synchronised.
  */
 
 static struct rig_my_cluster *my_fault_cluster(const struct rig_fault_site *site)
@@ -43,9 +43,9 @@ static enum rig_rc require_galera(const struct rig_fault_site *site, uint32_t le
 static const int64_t step_ns = 20 * RIG_NS_PER_MS;
 
 /*
- * Asks the node until the first value of the answer is `wanted`, or, with NULL, anything but "" and "0". `answer` has the
- * last one. RIG_E_CLUSTER with `missing` when it does not come in RIG_MY_FAULT_NS, or the node does not answer then;
- * RIG_E_INTERRUPTED when the run ends first, unless `always`.
+ * Asks the node until the first value of the answer is `wanted`, or, with NULL, anything but "" and "0". `answer` has
+ * the last one. RIG_E_CLUSTER with `missing` when it does not come in RIG_MY_FAULT_NS, or the node does not answer
+ * then; RIG_E_INTERRUPTED when the run ends first, unless `always`.
  */
 static enum rig_rc my_fault_await(const struct rig_my_node *node, const char *sql, const char *wanted, bool always,
                                   const char *missing, char answer[RIG_MY_ANSWER_BYTES], struct rig_err *err)
@@ -462,7 +462,8 @@ struct rig_my_node *rig_my_fault_node(const struct rig_fault_site *site, uint32_
 }
 
 /*
- * read-lock: FLUSH TABLES WITH READ LOCK, which a backup takes: statements that write and commits wait until it is released.
+ * read-lock: FLUSH TABLES WITH READ LOCK, which a backup takes: statements that write and commits wait until it is
+ * released.
  *
  * Evidence: a client's statement waits for the lock, in the server's list of processes. The lock ends with the session
  * that holds it.
@@ -473,6 +474,6 @@ struct rig_my_node *rig_my_fault_node(const struct rig_fault_site *site, uint32_
  *
  * A statement can have ended before the order comes, so the fault strikes until enough of them have failed.
  *
- * Evidence: clients were answered with error 1317, by their driver's own count. The connections stay, and there is nothing
- * to undo.
+ * Evidence: clients were answered with error 1317, by their driver's own count. The connections stay, and there is
+ * nothing to undo.
  */

@@ -2,8 +2,8 @@
  * maintain-tables: maintenance of the run's tables while clients use them: new statistics, or new copies of the tables,
  * for which the server waits until no transaction uses them, and on which the statements of clients then wait.
  *
- * Transactions with a snapshot from before get error 1412 when they first use a table that was rebuilt. Nothing is undone:
- * the rows are the same. A server that cannot get the lock in time withdraws the fault.
+ * Transactions with a snapshot from before get error 1412 when they first use a table that was rebuilt. Nothing is
+ * undone: the rows are the same. A server that cannot get the lock in time withdraws the fault.
  *
  * Evidence: the server reports success, and a rebuilt table has another number in InnoDB's catalogue.
  */
@@ -36,8 +36,8 @@ static const struct rig_option table[] = {
     {.name = NULL},
 };
 
-/* The last row of an answer (table, operation, kind of message, message), and whether any row tells that the lock did not
- * come in time. */
+/* The last row of an answer (table, operation, kind of message, message), and whether any row tells that the lock did
+ * not come in time. */
 struct told {
     char kind[32], text[128];
     bool is_late;

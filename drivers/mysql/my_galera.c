@@ -123,9 +123,9 @@ static enum membership membership_of(const struct rig_my_node *node, uint32_t ru
 }
 
 /*
- * When too many nodes have ended at once, the others wait for them as the group without a quorum, and those wait for the
- * group when they come back. One of the waiting nodes is told to go on: they have all that was acknowledged. Not while one
- * does not answer: it may be a group of its own.
+ * When too many nodes have ended at once, the others wait for them as the group without a quorum, and those wait for
+ * the group when they come back. One of the waiting nodes is told to go on: they have all that was acknowledged. Not
+ * while one does not answer: it may be a group of its own.
  */
 enum rig_rc rig_my_galera_settle(struct rig_my_cluster *cluster, struct rig_err *err)
 {

@@ -1,10 +1,10 @@
 /*
- * A primary and its replicas: replication by global transaction ids, with all logs kept, so that a server which has never
- * run can follow from the beginning.
+ * A primary and its replicas: replication by global transaction ids, with all logs kept, so that a server which has
+ * never run can follow from the beginning.
  *
  * A follower counts as caught up when its connection to the primary is accepted and it has applied a position of the
- * primary. The position alone would not do: positions compare by number, also those of a server that diverged, while the
- * primary refuses a follower whose last transaction it does not have (gtid_strict_mode).
+ * primary. The position alone would not do: positions compare by number, also those of a server that diverged, while
+ * the primary refuses a follower whose last transaction it does not have (gtid_strict_mode).
  *
  * Threads: main, then the nemesis's.
  */

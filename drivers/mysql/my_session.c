@@ -69,8 +69,8 @@ static enum rig_rc connect_to_server(struct rig_sql_run *run, uint32_t server, b
     return rc;
 }
 
-/* Rolls back transactions that the client's last session left prepared. Where one stays, a later session or the end of the
- * run tries again. */
+/* Rolls back transactions that the client's last session left prepared. Where one stays, a later session or the end of
+ * the run tries again. */
 static enum rig_rc resolve_prepared(struct rig_sql_session *session, struct rig_my_connection *connection,
                                     int64_t deadline_ns, struct rig_err *err)
 {
@@ -181,16 +181,17 @@ static bool ends_session(const char *code)
     return strcmp(code, "1047") == 0 || strcmp(code, "1053") == 0 || strcmp(code, "1927") == 0;
 }
 
-/* Rolls back, and asks the server whether all of its answers were read; false: the session cannot be used any longer. */
+/* Rolls back, and asks the server whether all of its answers were read; false: the session cannot be used any longer.
+ * */
 static bool confirm_failure(struct rig_my_turn *turn)
 {
     return rig_my_connection_of(turn)->reason == NULL && rig_my_turn_roll_back(turn) && rig_my_turn_is_in_step(turn);
 }
 
 /*
- * An error is certain only if it was the answer to its statement: else the transaction had ended before, and the server may
- * have executed a statement outside of it. So the server has to confirm that it has no further answer. An error that ends a
- * COMMIT without effect does not end a prepared transaction.
+ * An error is certain only if it was the answer to its statement: else the transaction had ended before, and the server
+ * may have executed a statement outside of it. So the server has to confirm that it has no further answer. An error
+ * that ends a COMMIT without effect does not end a prepared transaction.
  */
 static void settle(struct rig_sql_turn *sql)
 {

@@ -153,7 +153,8 @@ static void give_rows(MYSQL_RES *result, struct rig_text_answer *answer)
     free(cells);
 }
 
-/* After these the server has rolled the transaction back: a deadlock, a changed record, an XA branch, too many locks. */
+/* After these the server has rolled the transaction back: a deadlock, a changed record, an XA branch, too many locks.
+ * */
 static bool ends_transaction(unsigned number)
 {
     return number == 1213 || number == 1020 || number == 1613 || number == 1614 || number == 1206;

@@ -89,7 +89,8 @@ static bool diagnose_connection(const struct rig_odbc_connection *connection, st
     return false;
 }
 
-/* -- connection strings ---------------------------------------------------------------------------------------------- */
+/* -- connection strings ----------------------------------------------------------------------------------------------
+ * */
 
 /* "KEY=VALUE;KEY={VALUE};...", keys in any case, a `}` in braces doubled. */
 
@@ -135,8 +136,8 @@ static void copy_value(const char *from, size_t from_size, char *value, size_t s
     value[used] = '\0';
 }
 
-/* The first value of `key`, without its braces and cut to `size` bytes, as drivers take it. False, and an empty value, where the
- * string has no such key. */
+/* The first value of `key`, without its braces and cut to `size` bytes, as drivers take it. False, and an empty value,
+ * where the string has no such key. */
 static bool find_attribute(const char *connection, const char *key, char *value, size_t size)
 {
     value[0] = '\0';

@@ -235,7 +235,8 @@ static bool read_arguments(const struct rig_odbc_request *request,
     return true;
 }
 
-/* The time before the library is called. Once the process has ended, rig relies on it that no later request was begun. */
+/* The time before the library is called. Once the process has ended, rig relies on it that no later request was begun.
+ * */
 static int64_t begin_call(struct program *program, int64_t id)
 {
     if (program->progress != NULL)
@@ -270,8 +271,8 @@ static void do_statement(struct program *program, int64_t id, const struct rig_o
     end_answer(program, &writer, start, end);
 }
 
-/* A request with a condition belongs to a sequence, which an error ends: `ok` is performed unless there was one, `none` where the
- * statement before also counted no row. */
+/* A request with a condition belongs to a sequence, which an error ends: `ok` is performed unless there was one, `none`
+ * where the statement before also counted no row. */
 static bool is_wanted(struct program *program, const char *condition)
 {
     if (condition == NULL) {

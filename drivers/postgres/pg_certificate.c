@@ -25,8 +25,8 @@ void rig_pg_timelines_done(struct rig_pg_timelines *timelines)
     *timelines = (struct rig_pg_timelines){.count = 0};
 }
 
-/* A server begins a timeline at a place; the caller makes its slot and fills in `first_id` or `gap`. NULL when memory runs
- * out, or there are too many: then the certificate ends there. */
+/* A server begins a timeline at a place; the caller makes its slot and fills in `first_id` or `gap`. NULL when memory
+ * runs out, or there are too many: then the certificate ends there. */
 static struct rig_pg_timeline *pg_timelines_add(struct rig_pg_timelines *timelines, uint32_t number, uint32_t node,
                                                 uint64_t begin)
 {

@@ -1,6 +1,6 @@
 /*
- * Faults by maintenance of the run's tables and of the server: changes of tables, tables and indexes that are built again,
- * checkpoints.
+ * Faults by maintenance of the run's tables and of the server: changes of tables, tables and indexes that are built
+ * again, checkpoints.
  */
 #include <stdio.h>
 #include <string.h>
@@ -155,8 +155,8 @@ const struct rig_fault rig_pg_fault_alter = {
 };
 
 /*
- * vacuum-full and reindex: build the run's tables, or their indexes, again while clients use them. VACUUM FULL locks each
- * table meanwhile; REINDEX CONCURRENTLY does not, but waits for the transactions that were open before it.
+ * vacuum-full and reindex: build the run's tables, or their indexes, again while clients use them. VACUUM FULL locks
+ * each table meanwhile; REINDEX CONCURRENTLY does not, but waits for the transactions that were open before it.
  *
  * Evidence: each table is, or its indexes are, in another file than before.
  */

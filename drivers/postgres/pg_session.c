@@ -131,8 +131,8 @@ static bool ask_for_silence(struct rig_pg_connection *connection, int64_t deadli
 /* ---- the preparation of a fresh connection ---- */
 
 /*
- * The server notices within a second that rig has closed the connection, also while a statement waits: else the session of
- * a transaction that timed out would keep its locks until its statement ends. Not on every platform.
+ * The server notices within a second that rig has closed the connection, also while a statement waits: else the session
+ * of a transaction that timed out would keep its locks until its statement ends. Not on every platform.
  */
 static void end_with_client(struct rig_pg_connection *connection, int64_t deadline_ns)
 {

@@ -10,8 +10,8 @@
  *   read-committed       each statement sees the latest commits; updates overwrite what is committed meanwhile
  *   read-uncommitted     the same
  *
- * Bugs: those of RIG_SIM_BUG_TABLE that concern snapshots and commits. SELECT ... FOR UPDATE locks nothing: what it would
- * hold up conflicts at the commit.
+ * Bugs: those of RIG_SIM_BUG_TABLE that concern snapshots and commits. SELECT ... FOR UPDATE locks nothing: what it
+ * would hold up conflicts at the commit.
  *
  * Source: Kung & Robinson, TODS 1981 (validation). Threads: one at a time.
  */

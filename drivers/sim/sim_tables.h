@@ -2,11 +2,11 @@
  * The simulated database's tables: rows of programs (drivers/rows.h) with all their versions.
  *
  * A row is made when its primary key is first used, and stays; its versions are those that commits installed, newest
- * first. A row without a version, or whose version is a deletion, is absent. Rows are found by their primary key, by the
- * first two columns of it, or one after the other.
+ * first. A row without a version, or whose version is a deletion, is absent. Rows are found by their primary key, by
+ * the first two columns of it, or one after the other.
  *
- * Time: a look-up by the primary key O(1); by its first two columns linear in the rows that have them. Space: the cells of
- * each version, until the end. Threads: one at a time.
+ * Time: a look-up by the primary key O(1); by its first two columns linear in the rows that have them. Space: the cells
+ * of each version, until the end. Threads: one at a time.
  */
 #ifndef RIG_DRIVERS_SIM_SIM_TABLES_H
 #define RIG_DRIVERS_SIM_SIM_TABLES_H

@@ -8,7 +8,8 @@
 
 /* ---- requests ---- */
 
-/* Fails the turn; an error of the database gets the mark of its rule in the place of its SQLSTATE, by which its row is found. */
+/* Fails the turn; an error of the database gets the mark of its rule in the place of its SQLSTATE, by which its row is
+ * found. */
 static void fail_request(struct rig_sql_turn *turn, const struct rig_sql_program_request *request)
 {
     const struct rig_sql_dialect_file *dialect = rig_sql_turn_run(turn)->dialect;
@@ -146,7 +147,8 @@ void rig_sql_turn_write_said(const struct rig_sql_turn *turn, struct rig_json_wr
     rig_json_end(writer);
 }
 
-/* Runs a statement, or takes the answer of one that was sent ahead; NULL, and the turn failed, when there is no answer. */
+/* Runs a statement, or takes the answer of one that was sent ahead; NULL, and the turn failed, when there is no answer.
+ * */
 json_t *rig_sql_turn_run_said(struct rig_sql_turn *turn, const struct rig_sql_said *said,
                               const struct rig_sql_values *values)
 {

@@ -12,8 +12,8 @@
 
 /* ---- operations ---- */
 
-/* Takes the first element of a queue, or the last one of a stack: the row counts its changes, so that the one that was looked
- * at is the one that is changed. */
+/* Takes the first element of a queue, or the last one of a stack: the row counts its changes, so that the one that was
+ * looked at is the one that is changed. */
 static bool take_element(struct rig_sql_turn *turn, uint32_t op, struct rig_sql_values *values)
 {
     const bool queue = turn->session->run->env->workload == RIG_WORKLOAD_QUEUE;
@@ -200,12 +200,13 @@ static bool run_operation(struct rig_sql_turn *turn, uint32_t op)
 enum { AHEAD_MOST = 64 }; /* statements, so that a message fits the buffers of the program's input */
 
 /*
- * Whether all operations can be sent with the begin: the program performs one after the other, each only after the success of the one
- * before, so that the database gets the same statements at the same points; only rig and its program exchange fewer messages. Not
- * where a statement depends on what another read or changed, or where the plan wants pauses or savepoints.
+ * Whether all operations can be sent with the begin: the program performs one after the other, each only after the
+ * success of the one before, so that the database gets the same statements at the same points; only rig and its program
+ * exchange fewer messages. Not where a statement depends on what another read or changed, or where the plan wants
+ * pauses or savepoints.
  *
- * COMMIT goes with them where the program also tells how far it came: rig can then tell after a time limit, or after the program's end, that
- * COMMIT was not begun. Else it is sent alone, when all answers were good.
+ * COMMIT goes with them where the program also tells how far it came: rig can then tell after a time limit, or after
+ * the program's end, that COMMIT was not begun. Else it is sent alone, when all answers were good.
  */
 static bool goes_ahead(const struct rig_sql_turn *turn)
 {
@@ -367,8 +368,8 @@ void rig_sql_program_turn_commit(struct rig_sql_turn *turn)
             dialect->by_text ? rig_sql_turn_send_text(turn, dialect->commit) : rig_sql_turn_send_end(turn, "commit");
 }
 
-/* A COMMIT that was sent with the operations is skipped after an error of the database. After any other end of the turn, the
- * program may have begun it. */
+/* A COMMIT that was sent with the operations is skipped after an error of the database. After any other end of the
+ * turn, the program may have begun it. */
 static void find_phase(struct rig_sql_turn *turn)
 {
     const struct rig_sql_program_turn *own = rig_sql_turn_own(turn);
@@ -402,7 +403,8 @@ void rig_sql_program_turn_settle(struct rig_sql_turn *turn)
         rig_json_string(&writer, "sql", dialect->rollback);
     else
         rig_json_bool(&writer, "rollback", true);
-    /* A server that has ended the transaction already may refuse the ROLLBACK; a new session is sure to have none open. */
+    /* A server that has ended the transaction already may refuse the ROLLBACK; a new session is sure to have none open.
+     * */
     turn->session_lost = !rig_sql_program_exchange(connection, &writer, &request);
     json_decref(request.answer);
 }

@@ -16,7 +16,8 @@
 
 enum { SLICE_MS = 1000, NS_PER_MS = 1000000, PROCESSES_MOST = 64 };
 
-/* A page that rig shares with a program. It outlives the program, so that rig can tell after its end how far it came. */
+/* A page that rig shares with a program. It outlives the program, so that rig can tell after its end how far it came.
+ * */
 struct progress {
     _Atomic int64_t request; /* the number of the last request that the program began to perform; 0: none */
 };
@@ -233,8 +234,8 @@ static void note_end(struct rig_sql_program *program, enum rig_line_end end, con
         awaken(other);
 }
 
-/* Hands an answer to its session, which need not be awoken where it is the `reader`. Holds the lock. False: it is no answer to any
- * request. */
+/* Hands an answer to its session, which need not be awoken where it is the `reader`. Holds the lock. False: it is no
+ * answer to any request. */
 static bool hand_over(const struct rig_sql_program *program, const struct rig_sql_link *reader, json_t *answer)
 {
     const json_t *id = json_object_get(answer, "id");

@@ -317,8 +317,8 @@ static enum rig_outcome conclude(struct rig_sql_turn *turn)
 {
     struct rig_transaction *transaction = turn->transaction;
     const struct rig_sql_client *client = turn->session->run->client;
-    /* The next session rolls back what stays prepared. An error that ends a COMMIT without effect does not end a prepared
-     * transaction: its request may still come. */
+    /* The next session rolls back what stays prepared. An error that ends a COMMIT without effect does not end a
+     * prepared transaction: its request may still come. */
     const bool is_in_doubt = turn->prepared && turn->phase == RIG_PHASE_COMMIT;
     client->settle(turn);
     const struct rig_sql_outcome *row = rig_sql_turn_outcome(turn);

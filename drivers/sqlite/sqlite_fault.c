@@ -2,12 +2,14 @@
  * maintain-file: maintenance of the database file while clients use it. VACUUM writes the whole file anew, REINDEX its
  * indexes, ANALYZE statistics; a checkpoint moves the log into the file, and may restart or truncate the log.
  *
- * They wait for the file's locks as a client does, for `busy-timeout`; one that does not get them is withdrawn. Nothing is
- * undone: the rows are the same. `continuous` repeats the statement as long as the fault lasts, in sessions of its own, each a
- * process of the server; a run that does not get the locks is counted, and a session whose process ends gets another one.
+ * They wait for the file's locks as a client does, for `busy-timeout`; one that does not get them is withdrawn. Nothing
+ * is undone: the rows are the same. `continuous` repeats the statement as long as the fault lasts, in sessions of its
+ * own, each a process of the server; a run that does not get the locks is counted, and a session whose process ends
+ * gets another one.
  *
- * Evidence: SQLite reports success; VACUUM changes the schema's version, and a checkpoint reports that nothing stopped it.
- * With `continuous` each session has run the statement before the fault counts as injected, and heal reports how often.
+ * Evidence: SQLite reports success; VACUUM changes the schema's version, and a checkpoint reports that nothing stopped
+ * it. With `continuous` each session has run the statement before the fault counts as injected, and heal reports how
+ * often.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -91,7 +93,8 @@ static bool available(const void *object, char *why, size_t size)
     return false;
 }
 
-/* Runs a statement; `*number`: the first value of its first row, where there is one. Without the lock: RIG_E_INTERRUPTED. */
+/* Runs a statement; `*number`: the first value of its first row, where there is one. Without the lock:
+ * RIG_E_INTERRUPTED. */
 static enum rig_rc ask(struct rig_sqlite_link *link, const char *sql, const struct rig_sqlite_patience *patience,
                        int64_t *number, struct rig_err *err)
 {
@@ -150,7 +153,8 @@ static enum rig_rc maintain_once(const struct rig_fault_site *site, struct rig_e
 
 /* ---- continuous ---- */
 
-/* One session's loop. Its thread writes, the nemesis's thread reads the numbers; `problem` once the thread has ended. */
+/* One session's loop. Its thread writes, the nemesis's thread reads the numbers; `problem` once the thread has ended.
+ * */
 struct loop {
     struct rig_sqlite_run *run;
     const struct rig_core *core;

@@ -215,7 +215,8 @@ static enum rig_rc share_page(struct rig_sqlite_link *link, struct rig_err *err)
     return sent ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "SQLite: no shared page: %s", strerror(error));
 }
 
-/* The first message. Its first byte goes with the descriptor of the page; the rest follows as another question would. */
+/* The first message. Its first byte goes with the descriptor of the page; the rest follows as another question would.
+ * */
 static enum rig_sqlite_wait greet_server(struct rig_sqlite_link *link, const struct rig_sqlite_patience *patience,
                                          struct rig_err *err)
 {

@@ -33,7 +33,8 @@ RIG_VEC(struct rig_interleaved, step_vec)
 
 /* Which rules are obeyed, the most first. */
 #define OBEY(rule) (1u << (rule))
-/* A read comes after the write that it shows, after the end of a writer that commits and before that of one that does not. */
+/* A read comes after the write that it shows, after the end of a writer that commits and before that of one that does
+ * not. */
 #define SHOWN_WHOLE (OBEY(RULE_SHOWN) | OBEY(RULE_SHOWN_COMMITTED) | OBEY(RULE_SHOWN_ABORTED))
 static const unsigned obeyed[] = {
     OBEY(RULE_ALWAYS) | OBEY(RULE_UNSEEN) | OBEY(RULE_MAYBE_UNSEEN) | OBEY(RULE_LOCKED) | SHOWN_WHOLE,
@@ -449,8 +450,8 @@ static void find_successors(struct weave *weave, uint32_t *first, uint32_t step_
 
 /* ---- the order of times ---- */
 
-/* Where COMMIT or ROLLBACK is in it. It was sent after the last operation was answered, and after the operations began that waited for
- * it; its answer came at the end. */
+/* Where COMMIT or ROLLBACK is in it. It was sent after the last operation was answered, and after the operations began
+ * that waited for it; its answer came at the end. */
 enum ending { ENDING_SENT, ENDING_ANSWERED };
 
 struct sent {
@@ -466,7 +467,8 @@ static int compare_sent(const void *a, const void *b)
     return (x->step > y->step) - (x->step < y->step);
 }
 
-/* By transaction, the earliest time at which it can have sent its end. False: no operation waited for another transaction. */
+/* By transaction, the earliest time at which it can have sent its end. False: no operation waited for another
+ * transaction. */
 static bool find_ends(const struct rig_timed *timed, int64_t *ends)
 {
     const struct rig_history *history = timed->history;

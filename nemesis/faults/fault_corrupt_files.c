@@ -317,7 +317,8 @@ static bool exchange(const char *path, const char *copy)
     return rename(copy, other) == 0 && copy_content(path, copy, O_CREAT | O_EXCL) && copy_content(other, path, 0);
 }
 
-/* Exchanges the files that still exist with their copies. With `evidence`: it says what differed, and something must. */
+/* Exchanges the files that still exist with their copies. With `evidence`: it says what differed, and something must.
+ * */
 static enum rig_rc put_back(const struct rig_fault_site *site, uint32_t i, const char *data,
                             const struct target *target, struct rig_evidence *evidence, struct rig_err *err)
 {

@@ -1,10 +1,10 @@
 /*
  * power: the power of nodes fails, and everything that they had not made durable is lost.
  *
- * From its beginning the shim keeps account of each write that is not durable yet; all that was written before counts as
- * durable. At its end the node is killed, what was not synced is undone (nemesis/undo_log.h), and the node is started. A
- * database that syncs what it acknowledges loses no acknowledged commit by it; on a disk that lies (`fsync`, `mode: lie`)
- * syncs do not count.
+ * From its beginning the shim keeps account of each write that is not durable yet; all that was written before counts
+ * as durable. At its end the node is killed, what was not synced is undone (nemesis/undo_log.h), and the node is
+ * started. A database that syncs what it acknowledges loses no acknowledged commit by it; on a disk that lies (`fsync`,
+ * `mode: lie`) syncs do not count.
  *
  * Evidence: the number of changes that were undone.
  */

@@ -4,8 +4,8 @@
  *
  * The main process of a node forks the others and is spared, unless it is the only one. Where the driver can tell
  * processes of sessions apart, only these stutter: races are theirs, and stops of the others would take their turns.
- * Processes that start later are found within about 50 ms. Each is in the undo journal before it is first stopped. Evidence: /proc showed a process
- * stopped, and the kernel reported a new priority; the numbers of both.
+ * Processes that start later are found within about 50 ms. Each is in the undo journal before it is first stopped.
+ * Evidence: /proc showed a process stopped, and the kernel reported a new priority; the numbers of both.
  */
 #include <stdio.h>
 #include <stdlib.h>

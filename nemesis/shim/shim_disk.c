@@ -1,6 +1,6 @@
 /*
- * The disk as a node's processes see it: syncs that are slow, fail or lie, a disk that is full, and an account of what is not
- * durable.
+ * The disk as a node's processes see it: syncs that are slow, fail or lie, a disk that is full, and an account of what
+ * is not durable.
  *
  * A full disk refuses writes that make a file grow; writes over existing bytes still work. Only regular files and
  * folders below the node's own folder are affected, not sockets, pipes and logs elsewhere.

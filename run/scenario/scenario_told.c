@@ -208,8 +208,8 @@ static bool take_step(const struct translation *t, const struct rig_sql_scenario
            take_line(told, &performance->arena, &out->line);
 }
 
-/* Whether each transaction of the session committed, and none of its statements failed because of another one: such a transaction
- * is not the one that was written. */
+/* Whether each transaction of the session committed, and none of its statements failed because of another one: such a
+ * transaction is not the one that was written. */
 static bool has_committed(const struct rig_scenario *scenario, const struct rig_performance *performance,
                           uint32_t session)
 {

@@ -260,8 +260,8 @@ static void add_mark(const struct rig_row_shell *shell, struct rig_buf *out)
     rig_buf_done(&before);
 }
 
-/* Shells differ in what they print of an error, and in their status: a table that exists is told by a line without letters, the number
- * of its rows. */
+/* Shells differ in what they print of an error, and in their status: a table that exists is told by a line without
+ * letters, the number of its rows. */
 static void refuse_table(const struct rig_scenario *scenario, const struct rig_row_shell *shell, struct rig_buf *out)
 {
     rig_buf_add_text(out, "if echo '");

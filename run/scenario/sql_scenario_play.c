@@ -317,8 +317,8 @@ static void settle(struct stage *stage)
     }
 }
 
-/* The script goes on when the session has returned from all that it was told. A step that is sent meanwhile is not said to wait:
- * there is nothing that goes on beside it. */
+/* The script goes on when the session has returned from all that it was told. A step that is sent meanwhile is not said
+ * to wait: there is nothing that goes on beside it. */
 static void await_session(struct stage *stage, const struct seat *seat)
 {
     const int64_t give_up_ns = now_ns() + stuck_ns(stage);

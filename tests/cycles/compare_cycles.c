@@ -1,7 +1,7 @@
 /*
  * Compares the checker with brute force over small histories: whether each requested anomaly exists, and whether the
- * first witness of each kind of cycle has the least length. The keys have their rows before the load: brute force knows no
- * phantoms.
+ * first witness of each kind of cycle has the least length. The keys have their rows before the load: brute force knows
+ * no phantoms.
  *
  *     compare_cycles [--count N] [--seed N]
  */

@@ -1,6 +1,7 @@
 /*
- * The reader of proofs, and the replays behind it: no bytes make rig-verify prove of a small history what is false of it. The
- * head of the file is given, so that the bytes are claims; a first line with a digit alone chooses the history, of another type.
+ * The reader of proofs, and the replays behind it: no bytes make rig-verify prove of a small history what is false of
+ * it. The head of the file is given, so that the bytes are claims; a first line with a digit alone chooses the history,
+ * of another type.
  */
 #include "tests/fuzz/fuzz_target.h"
 

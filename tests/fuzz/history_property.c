@@ -121,8 +121,8 @@ static void check_readers(const uint8_t *data, size_t size)
     RIG_INVARIANT(rc != RIG_OK || in_order == in_blocks);
 }
 
-/* Only keys that are not UTF-8, or keywords beside texts like them, cannot be written as text, and several operations on
- * objects to a record. */
+/* Only keys that are not UTF-8, or keywords beside texts like them, cannot be written as text, and several operations
+ * on objects to a record. */
 static void check_save(const struct rig_history *history, enum rig_form form)
 {
     struct rig_err err = {0};

@@ -1,12 +1,12 @@
 /*
- * Real proofs of random histories of every type, with random damage to their structure, replayed by rig-verify's code: no
- * crash (under the sanitizers: no bad access, no leak), and no claim proved that contradicts the verdict.
+ * Real proofs of random histories of every type, with random damage to their structure, replayed by rig-verify's code:
+ * no crash (under the sanitizers: no bad access, no leak), and no claim proved that contradicts the verdict.
  *
  *   proof_mutations [COUNT] [SEED] [LOG]
  *
- * COUNT histories of each type. LOG gets a line for each replay with its answer, so that two versions of rig-verify can be
- * compared. Words are exchanged for others of their kind, lines dropped, doubled, moved and invented:
- * so every kind of line meets operations of every kind.
+ * COUNT histories of each type. LOG gets a line for each replay with its answer, so that two versions of rig-verify can
+ * be compared. Words are exchanged for others of their kind, lines dropped, doubled, moved and invented: so every kind
+ * of line meets operations of every kind.
  */
 #include <inttypes.h>
 #include <stdio.h>

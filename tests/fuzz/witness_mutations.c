@@ -1,12 +1,12 @@
 /*
- * Witnesses of random histories of every type: rig's prover accepts each as the checker found it. Then fields are exchanged
- * for others of their kind: no crash (under the sanitizers: no bad access), and no accepted witness refutes a level that
- * holds.
+ * Witnesses of random histories of every type: rig's prover accepts each as the checker found it. Then fields are
+ * exchanged for others of their kind: no crash (under the sanitizers: no bad access), and no accepted witness refutes a
+ * level that holds.
  *
  *   witness_mutations [COUNT] [SEED] [LOG]
  *
- * COUNT histories of each type. LOG gets a line for each changed witness with the prover's answer, so that two versions of
- * the prover can be compared.
+ * COUNT histories of each type. LOG gets a line for each changed witness with the prover's answer, so that two versions
+ * of the prover can be compared.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,10 +2,11 @@
  * The records of several ranks against the record of one process:
  *   ranks_agree [--seeds N] [--first-seed N]
  *
- * Histories of the simulated database, right and with each of its mistakes, are split into the records of several ranks, whose
- * clocks are wrong by up to 5 s, and checked together, also in small windows. Every level without real time must have the
- * fate that it has in the whole. With clocks that are known exactly that holds for real time, too; with others, no level is refuted that
- * the whole does not refute, and what refutes the whole by more than the bound refutes the records, too.
+ * Histories of the simulated database, right and with each of its mistakes, are split into the records of several
+ * ranks, whose clocks are wrong by up to 5 s, and checked together, also in small windows. Every level without real
+ * time must have the fate that it has in the whole. With clocks that are known exactly that holds for real time, too;
+ * with others, no level is refuted that the whole does not refute, and what refutes the whole by more than the bound
+ * refutes the records, too.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,7 +62,8 @@ static void complain(struct totals *totals, const char *name, const struct setti
     (void)printf("FAILED: %s, %s: %s %s\n", name, setting->name, what, detail);
 }
 
-/* The whole, in which every transaction began earlier and ended later by `ns`: what is left refutes the records, too. */
+/* The whole, in which every transaction began earlier and ended later by `ns`: what is left refutes the records, too.
+ * */
 static struct rig_verdict *check_widened(const struct rig_history *history, int64_t ns)
 {
     struct rig_history *wide = NULL;

@@ -114,7 +114,8 @@ static void compare(struct totals *totals, const struct cutting *cutting, const 
         bool longer = found->witness_count > 0 && found->witnesses[0].txn_count > 2 && !found->exact;
         /* A level is not put to the solver once an anomaly refuted it, which a window may not know of yet. */
         const bool unasked = anomaly == RIG_ANOMALY_NO_VERSION_ORDER;
-        /* Where the graph of all edges has cycles of items and of predicates, each one kept has its name, and whether there
+        /* Where the graph of all edges has cycles of items and of predicates, each one kept has its name, and whether
+         * there
            are further ones by a predicate is open (note_undecided_phantoms()). */
         enum rig_anomaly item;
         const bool beside = rig_anomaly_is_by_predicate((enum rig_anomaly)anomaly, &item) && !found->exact &&

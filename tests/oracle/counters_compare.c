@@ -9,7 +9,8 @@
  * outcome, and each order of the points at which transactions read and commit:
  *
  *   serializable      each transaction at one point
- *   repeatable read   the same, and a read that found no row binds only where its transaction incremented the key before
+ *   repeatable read   the same, and a read that found no row binds only where its transaction incremented the key
+ *   before
  *   snapshot          reads at one point, increments at a later one, and no other commit of its keys between
  *   operations        each operation at a point of its own, then the commit; no other commit of a key comes between the
  *                     first increment of it and the commit

@@ -19,17 +19,17 @@
  *
  * --decided: rig must decide every level. One that it does not refute although the oracle finds no execution is MISSED;
  * one that has an execution must be held (else NOT HELD). Excused are: histories in which the result of some read is
- * unknown; strong levels without invocations; read uncommitted, in its three forms, where the reads of a list contradict
- * each other or show an append without an earlier one of its transaction.
+ * unknown; strong levels without invocations; read uncommitted, in its three forms, where the reads of a list
+ * contradict each other or show an append without an earlier one of its transaction.
  *
  * For each anomaly, requested by name: where rig says yes, the oracle finds one that all version orders share (or one
  * of that kind or a stronger in each of them); where rig says no, the orders share none, and some order has none. Where
- * no order of the versions of registers has a cycle of that kind or a weaker one, rig must say no, unless something else
- * refutes the levels that would show it. Where rig is undecided the oracle knows a reason; that counts as open. So does a cycle in which only several
- * real-time edges together make the kind: rig has no name for it.
+ * no order of the versions of registers has a cycle of that kind or a weaker one, rig must say no, unless something
+ * else refutes the levels that would show it. Where rig is undecided the oracle knows a reason; that counts as open. So
+ * does a cycle in which only several real-time edges together make the kind: rig has no name for it.
  *
- * Witnesses of registers must refute without the rest of the history (witness_alone.h). Where rig reads the history as a
- * whole, rig-verify's code must accept the proof that rig writes (tests/proof/replay_proof.h).
+ * Witnesses of registers must refute without the rest of the history (witness_alone.h). Where rig reads the history as
+ * a whole, rig-verify's code must accept the proof that rig writes (tests/proof/replay_proof.h).
  *
  * A disagreement is shrunk and printed with its history as JSON lines, for `rig check -`, and the exit status is 1. The
  * exit status is also 1 when more is open than FILE states: it holds the rows of the table printed at the end of
@@ -224,7 +224,8 @@ struct comparison {
     uint32_t splits; /* as in struct explained */
 };
 
-/* Reads of a list that no order of its versions gives prove nothing at read uncommitted, and are not explained either. */
+/* Reads of a list that no order of its versions gives prove nothing at read uncommitted, and are not explained either.
+ * */
 static bool is_contested(const struct answer *answer, enum rig_level level)
 {
     return (RIG_LEVEL_BIT(level) & rig_levels_below_committed) != 0 && answer->contested;
@@ -275,8 +276,8 @@ static void explain(const struct small_history *history, const struct asking *as
 }
 
 /*
- * rig takes from an assumption the order of pairs of versions, and drops one that contradicts itself. So a level that it
- * refutes has no execution under all that the assumptions say, and one that it holds has an execution without them.
+ * rig takes from an assumption the order of pairs of versions, and drops one that contradicts itself. So a level that
+ * it refutes has no execution under all that the assumptions say, and one that it holds has an execution without them.
  */
 static enum agreement compare_level(const struct small_history *history, const struct asking *asking,
                                     const struct answer *answer, const struct explained *explained,

@@ -7,9 +7,10 @@
  * compared, too. Results come from a run of the object in which operations take effect at random times, and some are
  * then changed. Brute force shares no code with rig: it has its own objects, and tries every order.
  *
- * A cas-register begins with nil or another value, which rig is told or not. Told, it must agree with the orders from that value.
- * Not told, it must find an order from nil, or from a value that a read shows and no operation writes, where there is one; a
- * history that has an order only from a value which a read shows before a write of it began, it must leave open.
+ * A cas-register begins with nil or another value, which rig is told or not. Told, it must agree with the orders from
+ * that value. Not told, it must find an order from nil, or from a value that a read shows and no operation writes,
+ * where there is one; a history that has an order only from a value which a read shows before a write of it began, it
+ * must leave open.
  *
  * rig-verify's code must accept the proof of each verdict (tests/proof/replay_proof.h).
  * Each history is also checked in windows of a few operations, with the same verdict. Histories of more than 8
@@ -134,8 +135,8 @@ static bool explain(const struct history *h, int key, unsigned done, struct obje
     return false;
 }
 
-/* Which values a register may begin with: the one that rig was told; nil, or what a first read shows and nothing writes; nil,
- * or what a first read shows. */
+/* Which values a register may begin with: the one that rig was told; nil, or what a first read shows and nothing
+ * writes; nil, or what a first read shows. */
 enum begins { AS_TOLD, USUAL, FIRST_READ };
 
 /* Whether an operation on the key writes the value, whatever became of it. */
@@ -511,8 +512,8 @@ static int64_t nil(void)
     return rig_initial_set_nil(&initial) ? initial.value : 0;
 }
 
-/* Whether the answers agree with the orders that brute force finds: `linearizable` and `sequential` from the usual values, or
- * from the one that rig was told. */
+/* Whether the answers agree with the orders that brute force finds: `linearizable` and `sequential` from the usual
+ * values, or from the one that rig was told. */
 static bool is_right(const struct history *h, const struct asked *answer, bool linearizable, bool sequential)
 {
     const enum begins at_most = h->told ? AS_TOLD : FIRST_READ;

@@ -6,7 +6,8 @@
  *
  * For each level from read committed up: the solver's answer must be the oracle's; an explanation must be one for the
  * oracle; the core of a refutation, as a history of its own, must have no explanation, nor the shrunk core, which must
- * have one without any one of its transactions (of registers; a part of a list is no list). The exit status is 1 after a disagreement, which is printed.
+ * have one without any one of its transactions (of registers; a part of a list is no list). The exit status is 1 after
+ * a disagreement, which is printed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +151,8 @@ static void keep_core(const struct small_history *history, uint32_t core, struct
         part->txns[t].outcome = SMALL_OK;
 }
 
-/* Whether parts of the history are judged: a part of a list is no list, and an info transaction commits when it is read. */
+/* Whether parts of the history are judged: a part of a list is no list, and an info transaction commits when it is
+ * read. */
 static bool has_parts(const struct small_history *history, const struct posed *posed, const uint32_t *nodes,
                       uint32_t count)
 {

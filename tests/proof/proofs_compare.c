@@ -3,9 +3,10 @@
  *
  *   proofs_compare [--count N] [--seed S] [--first NUMBER] [--workload NAME]
  *
- * rig checks N histories of each type (proof_histories.h), and writes a proof of each. rig-verify's code must accept each
- * claim, and must prove of each level what the verdict says. The proof may leave one level in a thousand open, and those
- * of rows that are refuted (docs/proof-format.md). A failure is printed with its history as JSON lines, and the exit status is 1.
+ * rig checks N histories of each type (proof_histories.h), and writes a proof of each. rig-verify's code must accept
+ * each claim, and must prove of each level what the verdict says. The proof may leave one level in a thousand open, and
+ * those of rows that are refuted (docs/proof-format.md). A failure is printed with its history as JSON lines, and the
+ * exit status is 1.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * Proofs by cases end to end: small histories of lists and of registers whose unread or unordered versions are open, the
- * proof that no order of them is allowed at a level, its words, and the verifier, which accepts it and refuses every
- * falsification.
+ * Proofs by cases end to end: small histories of lists and of registers whose unread or unordered versions are open,
+ * the proof that no order of them is allowed at a level, its words, and the verifier, which accepts it and refuses
+ * every falsification.
  */
 #include "tests/unit/given_history.h"
 
@@ -278,7 +278,8 @@ static int compare_positions(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* The events of a problem in order, each with its own position: 2 t + 1 for the completion at t, 2 t for an invocation. */
+/* The events of a problem in order, each with its own position: 2 t + 1 for the completion at t, 2 t for an invocation.
+ * */
 struct events {
     uint32_t at[4 * RANDOM_PROBLEM_TXNS], count;
 };

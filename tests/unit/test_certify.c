@@ -1,7 +1,7 @@
 /*
  * Certificates: what agrees, and the negative controls, each found and proved. A certificate is written as commits
- * separated by ';', each "PLACE: KEY=VERSION KEY=VERSION", where a version is all elements of the list. Transactions are
- * named in the notation of tests/oracle/small_history.h.
+ * separated by ';', each "PLACE: KEY=VERSION KEY=VERSION", where a version is all elements of the list. Transactions
+ * are named in the notation of tests/oracle/small_history.h.
  */
 #include "tests/unit/given_history.h"
 
@@ -19,8 +19,8 @@
 #include "history/source/source.h"
 #include "report/report.h"
 
-/* "12: x=1,2 y=3; 13: x=1,2,4": x to w are the keys 0 to 3; "x=-" removes it. "last;" at the beginning: last versions only.
- * "/13;": timeline 1 ended at 13, and the commits that follow were lost. */
+/* "12: x=1,2 y=3; 13: x=1,2,4": x to w are the keys 0 to 3; "x=-" removes it. "last;" at the beginning: last versions
+ * only. "/13;": timeline 1 ended at 13, and the commits that follow were lost. */
 static void read_certificate(const char *text, struct rig_certificate *certificate)
 {
     static const char names[] = "xyzw";
@@ -286,7 +286,8 @@ static void registers_are_not_decided_by_less(void **state)
     rig_history_free(whole);
 }
 
-/* A value that no transaction and no commit wrote is in no chain: as a list its read would show no row, but there was one. */
+/* A value that no transaction and no commit wrote is in no chain: as a list its read would show no row, but there was
+ * one. */
 static void initial_values_of_registers_are_not_certified(void **state)
 {
     (void)state;
@@ -525,7 +526,8 @@ static void a_record_keeps_its_certificate(void **state)
     (void)unlink(path);
 }
 
-/* -- known issues --------------------------------------------------------------------------------------------------- */
+/* -- known issues ---------------------------------------------------------------------------------------------------
+ * */
 
 static enum rig_rc load_none(void *context, struct rig_history **history, struct rig_err *err)
 {
@@ -534,7 +536,8 @@ static enum rig_rc load_none(void *context, struct rig_history **history, struct
     return rig_fail(err, RIG_E_INPUT, "the history is in memory");
 }
 
-/* Whether write skews of two transactions (of registers also the proof by cases that they make) explain why the history with its certificate is not serializable. */
+/* Whether write skews of two transactions (of registers also the proof by cases that they make) explain why the history
+ * with its certificate is not serializable. */
 static void expect_known(const char *notation, struct rig_history *(*make)(const char *), const char *certificate,
                          bool explained)
 {

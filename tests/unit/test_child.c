@@ -326,7 +326,8 @@ static void run_marked(struct bench *bench, const char *script)
         fail_msg("%s", err.text);
 }
 
-/* Daemons, which have another session and closed the tether, are found by the mark; processes with other marks are not. */
+/* Daemons, which have another session and closed the tether, are found by the mark; processes with other marks are not.
+ * */
 static void those_that_left_are_named_and_ended(void **state)
 {
     (void)state;

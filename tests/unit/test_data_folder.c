@@ -1,6 +1,6 @@
 /*
- * Files that rig ships beside its binary: folders of the variable come first, in their order, and one that lacks the file
- * is passed over.
+ * Files that rig ships beside its binary: folders of the variable come first, in their order, and one that lacks the
+ * file is passed over.
  */
 #include "tests/unit/cmocka_first.h"
 

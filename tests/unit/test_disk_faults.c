@@ -103,7 +103,8 @@ static void two_faults_of_fsync_do_not_overlap(void **state)
     heal(&first);
 }
 
-/* -- the power fails ------------------------------------------------------------------------------------------------ */
+/* -- the power fails ------------------------------------------------------------------------------------------------
+ * */
 
 struct power_options {
     double keep;

@@ -233,7 +233,8 @@ static void rollbacks_add_writes_before_an_operation(void **state)
     rig_generator_free(generator);
 }
 
-/* Parts of any type that can have them: reads are of keys that the part has not written, and its last operation writes. */
+/* Parts of any type that can have them: reads are of keys that the part has not written, and its last operation writes.
+ * */
 static void rollbacks_have_reads_of_unwritten_keys(void **state)
 {
     (void)state;

@@ -47,7 +47,8 @@ static int release(void **state)
 static const char *own_place = "postgres db1 db2:5432";
 static char last_entry[300]; /* the name of the entry that was told last */
 
-/* "+": undone, "-": not, "=": of another machine, "x": forgotten; with a blank before it where a run is quiet about it. */
+/* "+": undone, "-": not, "=": of another machine, "x": forgotten; with a blank before it where a run is quiet about it.
+ * */
 static void note(void *context, const struct rig_journal_told *told)
 {
     static const char fates[] = {[RIG_JOURNAL_UNDONE] = '+',

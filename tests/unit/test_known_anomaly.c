@@ -1,4 +1,5 @@
-/* Which witness of a verdict has the shape of a known anomaly: each shape here differs from one that fits in one respect. */
+/* Which witness of a verdict has the shape of a known anomaly: each shape here differs from one that fits in one
+ * respect. */
 #include "tests/unit/given_history.h"
 
 #include "checker/judge/check.h"

@@ -74,7 +74,8 @@ static void unread_appends_come_last_in_any_order(void **state)
     done(&f);
 }
 
-/* A transaction that reads its own first append, and then appends again, comes before all appends that no read shows. */
+/* A transaction that reads its own first append, and then appends again, comes before all appends that no read shows.
+ * */
 static void a_version_stands_where_its_first_append_was_read(void **state)
 {
     (void)state;

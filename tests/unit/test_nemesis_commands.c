@@ -1,6 +1,6 @@
 /*
- * Commands of the plan: as faults of their own, with the address, data and process of their node, undone by a later start
- * of rig, and in place of the driver's hooks for nodes that rig did not start.
+ * Commands of the plan: as faults of their own, with the address, data and process of their node, undone by a later
+ * start of rig, and in place of the driver's hooks for nodes that rig did not start.
  */
 #include "tests/unit/nemesis_stage.h"
 

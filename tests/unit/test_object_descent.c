@@ -19,7 +19,8 @@ struct open_op {
     uint32_t process;
 };
 
-/* A register whose operations take effect while they are open; `wrong`: with this chance in 100 a read shows another value. */
+/* A register whose operations take effect while they are open; `wrong`: with this chance in 100 a read shows another
+ * value. */
 static void draw(struct rig_rng *rng, uint32_t count, uint32_t infos, uint32_t wrong, struct rig_buf *text)
 {
     struct open_op open[MOST_OPEN];

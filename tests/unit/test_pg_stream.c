@@ -145,7 +145,8 @@ static void cut_messages_are_refused(void **state)
     }
 }
 
-/* Tables of rows: a change is a row's id and version; a removal has the id alone, or the whole row where no key names it. */
+/* Tables of rows: a change is a row's id and version; a removal has the id alone, or the whole row where no key names
+ * it. */
 static void rows_are_handed_over(void **state)
 {
     (void)state;

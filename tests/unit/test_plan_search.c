@@ -1,6 +1,6 @@
 /*
- * The search for the smallest plan, on plans whose chance to show an anomaly is a formula: what it finds, what it never keeps,
- * and how often it is wrong.
+ * The search for the smallest plan, on plans whose chance to show an anomaly is a formula: what it finds, what it never
+ * keeps, and how often it is wrong.
  */
 #include "tests/unit/cmocka_first.h"
 

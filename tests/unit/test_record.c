@@ -391,7 +391,8 @@ static void damage_in_the_middle_is_reported(void **state)
     model_done(&model);
 }
 
-/* A length past the end of the file looks like a cut; the closing frame after many damaged ones shows that it is not. */
+/* A length past the end of the file looks like a cut; the closing frame after many damaged ones shows that it is not.
+ * */
 static void damage_in_all_frames_but_the_last_is_no_cut(void **state)
 {
     (void)state;

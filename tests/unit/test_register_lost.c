@@ -1,6 +1,6 @@
 /*
- * Lost writes: which are, and which are not (checker/infer/register_lost.h). The notation is that of lists: an append is
- * a write, and a read shows the last element. Positions are also times.
+ * Lost writes: which are, and which are not (checker/infer/register_lost.h). The notation is that of lists: an append
+ * is a write, and a read shows the last element. Positions are also times.
  */
 #include "tests/unit/given_history.h"
 

@@ -478,8 +478,8 @@ static void add_txn(struct rig_history_builder *builder, uint32_t from, uint32_t
 
 /*
  * Two halves. The first one can be released: writes of many keys. In the second one a process writes x `count` times.
- * Another one reads the first of these versions meanwhile and writes y, which a third one reads before that, although it
- * began after the second write: no serial order respects real time. No known edge leads from the reader of x to the
+ * Another one reads the first of these versions meanwhile and writes y, which a third one reads before that, although
+ * it began after the second write: no serial order respects real time. No known edge leads from the reader of x to the
  * later writes, but each explanation has one.
  */
 static struct rig_history *many_writes_after_a_read(uint32_t count)

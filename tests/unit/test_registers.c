@@ -241,8 +241,8 @@ static void each_order_of_the_versions_is_tried(void **state)
     rig_history_free(history);
 }
 
-/* The assumption that orders 1 before 2 is named where nothing else refutes the level; where it does not hold, it refutes
- * nothing. */
+/* The assumption that orders 1 before 2 is named where nothing else refutes the level; where it does not hold, it
+ * refutes nothing. */
 static void assumptions_are_named(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Certificates of rows: what agrees decides levels that answers alone leave open; the negative controls are found, each by
- * its name, and proved; and the proofs refuse discrepancies and steps that are not there.
+ * Certificates of rows: what agrees decides levels that answers alone leave open; the negative controls are found, each
+ * by its name, and proved; and the proofs refuse discrepancies and steps that are not there.
  */
 #include "tests/unit/cmocka_first.h"
 
@@ -13,8 +13,8 @@
 #include "checker/prove/witness/verify_row_turn.h"
 #include "history/source/load.h"
 
-/* T1 and T2 count the rows of class 1, each without the other's: a phantom that only snapshots show. T3 moves all rows to
- * class 2, T4 finds no row of class 1 and deletes one, and T5 reads the rest. */
+/* T1 and T2 count the rows of class 1, each without the other's: a phantom that only snapshots show. T3 moves all rows
+ * to class 2, T4 finds no row of class 1 and deletes one, and T5 reads the rest. */
 static const char agreed[] =
     "{'index':0,'type':'invoke','process':0,'f':'txn','value':[['row',0,1010]]}\n"
     "{'index':1,'type':'ok','process':0,'f':'txn','value':[['row',0,1010]],'view':1}\n"

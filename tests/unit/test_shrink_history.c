@@ -160,7 +160,8 @@ static struct rig_interleaving woven_whole(const char *text, struct rig_history 
     return order;
 }
 
-/* A lost update: nothing tells which append came first, but a lock of the row lets only one transaction write at a time. */
+/* A lost update: nothing tells which append came first, but a lock of the row lets only one transaction write at a
+ * time. */
 static void keeps_uncommitted_writes_of_a_key_apart(void **state)
 {
     (void)state;

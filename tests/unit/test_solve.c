@@ -393,7 +393,8 @@ static void test_clocks(void **state)
 }
 
 /* Write skews of which no read shows the order of the appends, one pair of clients after the other. */
-/* The order that is nearest to a serial execution of the problem, in `place`, with so much memory; whether it is serial. */
+/* The order that is nearest to a serial execution of the problem, in `place`, with so much memory; whether it is
+ * serial. */
 static bool near_serial(const struct rig_problem *problem, size_t limit_bytes, uint32_t *sorted, uint32_t *place)
 {
     const struct rig_rule rule = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true, false};
@@ -465,7 +466,8 @@ static struct rig_history *many_skews(uint32_t count)
     return history;
 }
 
-/* Under a growing limit a check is refused, then leaves the levels that need the solver open for it, then decides them. */
+/* Under a growing limit a check is refused, then leaves the levels that need the solver open for it, then decides them.
+ * */
 static void test_verdict_short_of_memory(void **state)
 {
     (void)state;

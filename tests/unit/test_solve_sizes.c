@@ -280,7 +280,8 @@ static double time_of(const struct shape *shape, uint32_t size, const struct rig
     return best;
 }
 
-/* UPDATE_ATOMIC looks at the versions between those that an update read and its own (breach.c): here, at all of them. */
+/* UPDATE_ATOMIC looks at the versions between those that an update read and its own (breach.c): here, at all of them.
+ * */
 static bool is_square(const struct shape *shape, const struct rig_rule *rule)
 {
     return shape->make == updates_of_one_version && rule->form == RIG_RULE_UPDATE_ATOMIC;

@@ -1,6 +1,6 @@
 /*
- * Perturbed scheduling of real processes, which spin or sleep. The tests look at their state and scheduling while it lasts,
- * after its end, and after the process that had started it was killed.
+ * Perturbed scheduling of real processes, which spin or sleep. The tests look at their state and scheduling while it
+ * lasts, after its end, and after the process that had started it was killed.
  */
 #include "tests/unit/cmocka_first.h"
 

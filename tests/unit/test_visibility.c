@@ -38,7 +38,8 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The snapshot that shows the first `prefix` commits, with a transaction in progress that never commits (an odd number). */
+/* The snapshot that shows the first `prefix` commits, with a transaction in progress that never commits (an odd
+ * number). */
 static void add_snapshot(struct drawn *d, uint32_t prefix)
 {
     uint64_t active[COMMITS + 1], xmax = FIRST_ID;

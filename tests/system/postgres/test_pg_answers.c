@@ -250,8 +250,8 @@ static void own_time_out_before_commit(void **state)
     clear_scene(&scene);
 }
 
-/* In one round trip COMMIT left together with the statements: the client cannot know. The server ends the session although
- * its statement waits, and the locks that it holds are free. */
+/* In one round trip COMMIT left together with the statements: the client cannot know. The server ends the session
+ * although its statement waits, and the locks that it holds are free. */
 static void own_time_out_in_a_pipeline(void **state)
 {
     (void)state;
