@@ -20,7 +20,6 @@
 #include "jobs/store/news.h"
 #include "jobs/store/retention.h"
 #include "jobs/store/run_list.h"
-#include "jobs/store/run_remove.h"
 #include "jobs/store/run_table.h"
 #include "jobs/store/store_folder.h"
 #include "report/words.h"

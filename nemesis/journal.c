@@ -1,9 +1,11 @@
 #include "nemesis/journal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,242 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "nemesis/journal_file.h"
+
+struct line {
+    char *fields[RIG_JOURNAL_FIELDS + 1]; /* NULL-ended */
+    size_t count;
+};
+
+/* Adds a field to a line. */
+static void journal_add_field(struct rig_buf *line, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-=:,+@{}";
+    if (line->size > 0)
+        rig_buf_add_char(line, ' ');
+    if (text[0] == '\0')
+        rig_buf_add_text(line, "%"); /* the empty field */
+    for (const char *at = text; *at != '\0'; at++) {
+        if (strchr(plain, *at) != NULL)
+            rig_buf_add_char(line, *at);
+        else
+            rig_buf_printf(line, "%%%02X", (unsigned)(unsigned char)*at);
+    }
+}
+
+static int hex(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Decodes in place; false when it is not a field. */
+static bool decode(char *field)
+{
+    char *out = field;
+    if (strcmp(field, "%") == 0) {
+        *field = '\0';
+        return true;
+    }
+    for (const char *at = field; *at != '\0'; at++) {
+        if (*at != '%') {
+            *out++ = *at;
+            continue;
+        }
+        const int high = hex(at[1]), low = at[1] == '\0' ? -1 : hex(at[2]);
+        if (high < 0 || low < 0 || (high == 0 && low == 0))
+            return false;
+        *out++ = (char)(high * 16 + low);
+        at += 2;
+    }
+    *out = '\0';
+    return true;
+}
+
+static bool split(char *text, struct line *line)
+{
+    line->count = 0;
+    for (char *at = text; at != NULL;) {
+        char *blank = strchr(at, ' ');
+        if (blank != NULL)
+            *blank = '\0';
+        if (line->count == RIG_JOURNAL_FIELDS || !decode(at))
+            return false;
+        line->fields[line->count++] = at;
+        at = blank == NULL ? NULL : blank + 1;
+    }
+    line->fields[line->count] = NULL;
+    return true;
+}
+
+static bool number(const char *text, uint64_t *value)
+{
+    char *end = NULL;
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    *value = strtoull(text, &end, 10);
+    return *end == '\0';
+}
+
+static bool take_process(char *const fields[2], struct rig_process *process)
+{
+    uint64_t pid = 0;
+    if (!number(fields[0], &pid) || !number(fields[1], &process->started) || pid > INT32_MAX)
+        return false;
+    process->pid = (pid_t)pid;
+    return true;
+}
+
+static void drop(struct rig_journal_content *content, uint64_t token)
+{
+    for (struct rig_journal_entry **at = &content->latest; *at != NULL; at = &(*at)->earlier) {
+        if ((*at)->token == token) {
+            *at = (*at)->earlier;
+            return;
+        }
+    }
+}
+
+static bool take_entry(const struct line *line, struct rig_arena *arena, struct rig_journal_entry *entry)
+{
+    const char *kind = line->fields[0];
+    entry->what = line->fields[2];
+    if (strcmp(kind, "process") == 0 && line->count == 6) {
+        entry->kind = RIG_JOURNAL_PROCESS;
+        entry->boot_id = line->fields[5];
+        return take_process(line->fields + 3, &entry->process);
+    }
+    if (strcmp(kind, "remove") == 0 && (line->count == 4 || line->count == 5) && line->fields[3][0] == '/') {
+        entry->kind = RIG_JOURNAL_REMOVE;
+        entry->folder = line->fields[3];
+        entry->mark = line->fields[4]; /* NULL: the list ends there */
+        return true;
+    }
+    if (strcmp(kind, "note") == 0 && line->count == 4) {
+        entry->kind = RIG_JOURNAL_NOTE;
+        return true;
+    }
+    if (strcmp(kind, "command") != 0 || line->count < 5)
+        return false;
+    entry->kind = RIG_JOURNAL_COMMAND;
+    entry->folder = line->fields[3];
+    entry->argument_count = line->count - 4;
+    const char **arguments = rig_arena_array(arena, entry->argument_count + 1, sizeof *arguments);
+    if (arguments == NULL)
+        return false;
+    for (size_t i = 0; i < entry->argument_count; i++)
+        arguments[i] = line->fields[4 + i];
+    entry->arguments = arguments;
+    return true;
+}
+
+static void copy_text(char *to, size_t size, const char *text)
+{
+    (void)snprintf(to, size, "%s", text);
+}
+
+/* rig-undo 2 <boot id> <pid> <start time> <machine id> <host> <namespace of numbers> <place>; 1: up to the start time.
+ * */
+static bool take_head(const struct line *line, struct rig_journal_content *content)
+{
+    const bool old = line->count == 5 && strcmp(line->fields[1], "1") == 0;
+    if (strcmp(line->fields[0], "rig-undo") != 0 || !(old || (line->count == 9 && strcmp(line->fields[1], "2") == 0)))
+        return false;
+    struct rig_machine *machine = &content->machine;
+    content->names_machine = !old;
+    copy_text(machine->boot, sizeof machine->boot, line->fields[2]);
+    if (!old) {
+        copy_text(machine->id, sizeof machine->id, line->fields[5]);
+        copy_text(machine->host, sizeof machine->host, line->fields[6]);
+        copy_text(machine->numbers, sizeof machine->numbers, line->fields[7]);
+        content->place = line->fields[8];
+    }
+    return take_process(line->fields + 3, &content->owner);
+}
+
+static void note_told(struct rig_journal_content *content, uint64_t token)
+{
+    for (struct rig_journal_entry *entry = content->latest; entry != NULL; entry = entry->earlier)
+        entry->told = entry->told || entry->token == token;
+}
+
+static bool take_line(char *text, bool first, struct rig_arena *arena, struct rig_journal_content *content)
+{
+    struct line line;
+    if (!split(text, &line))
+        return false;
+    if (first)
+        return take_head(&line, content);
+    uint64_t token = 0;
+    if (line.count < 2 || !number(line.fields[1], &token))
+        return false;
+    if (strcmp(line.fields[0], "done") == 0) {
+        drop(content, token);
+        return true;
+    }
+    if (strcmp(line.fields[0], "told") == 0) {
+        note_told(content, token);
+        return true;
+    }
+    struct rig_journal_entry *entry = rig_arena_alloc(arena, sizeof *entry);
+    if (entry == NULL || line.count < 4 || !take_entry(&line, arena, entry))
+        return false;
+    entry->token = token;
+    entry->earlier = content->latest;
+    content->latest = entry;
+    return true;
+}
+
+enum rig_rc rig_journal_parse(const char *path, const char *text, size_t size, struct rig_arena *arena,
+                              struct rig_journal_content *content, struct rig_err *err)
+{
+    *content = (struct rig_journal_content){.place = ""};
+    char *copy = rig_arena_text(arena, text, size);
+    if (copy == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", path);
+    unsigned number_of_line = 1;
+    for (char *at = copy;; number_of_line++) {
+        char *end = strchr(at, '\n');
+        if (end == NULL)
+            return RIG_OK; /* text behind the last line break was never acknowledged */
+        *end = '\0';
+        if (!take_line(at, number_of_line == 1, arena, content))
+            return rig_fail(err, RIG_E_INPUT, "%s:%u: this rig cannot read this line of an undo journal", path,
+                            number_of_line);
+        at = end + 1;
+    }
+}
+
+/* Numbers of folders are used again, and their times of birth are not. */
+void rig_journal_folder_mark(const char *path, char mark[RIG_JOURNAL_MARK_BYTES])
+{
+    struct statx status;
+    mark[0] = '\0';
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &status) != 0)
+        return;
+    const bool born = (status.stx_mask & STATX_BTIME) != 0;
+    (void)snprintf(mark, RIG_JOURNAL_MARK_BYTES, "%llu.%lld.%u", (unsigned long long)status.stx_ino,
+                   born ? (long long)status.stx_btime.tv_sec : 0, born ? status.stx_btime.tv_nsec : 0);
+}
+
+bool rig_journal_folder_at(unsigned n, char path[RIG_JOURNAL_PATH_BYTES])
+{
+    const char *given = getenv("RIG_JOURNAL");
+    if (given != NULL && given[0] == '/') {
+        (void)snprintf(path, RIG_JOURNAL_PATH_BYTES, "%s", given);
+        return n == 0;
+    }
+    struct passwd entry;
+    struct passwd *found = NULL;
+    char buffer[4096];
+    const bool home = getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found) == 0 && found != NULL &&
+                      found->pw_dir != NULL && found->pw_dir[0] == '/' && found->pw_dir[1] != '\0';
+    if (home && n == 0)
+        (void)snprintf(path, RIG_JOURNAL_PATH_BYTES, "%s/.local/state/rig/undo", found->pw_dir);
+    else if (n == (home ? 1U : 0U))
+        (void)snprintf(path, RIG_JOURNAL_PATH_BYTES, "/var/tmp/rig-undo-%ld", (long)geteuid());
+    else
+        return false;
+    return true;
+}
 
 struct rig_journal {
     pthread_mutex_t lock; /* guards all members below; no lock is taken under it */
@@ -104,7 +341,7 @@ static void add_number(struct rig_buf *line, uint64_t number)
 {
     char text[24];
     (void)snprintf(text, sizeof text, "%" PRIu64, number);
-    rig_journal_add_field(line, text);
+    journal_add_field(line, text);
 }
 
 static void add_process(struct rig_buf *line, const struct rig_process *process)
@@ -133,14 +370,14 @@ static enum rig_rc create(struct rig_journal *journal, struct rig_err *err)
     }
     struct rig_buf line;
     rig_buf_init(&line, 0);
-    rig_journal_add_field(&line, "rig-undo");
-    rig_journal_add_field(&line, "2");
-    rig_journal_add_field(&line, journal->machine.boot);
+    journal_add_field(&line, "rig-undo");
+    journal_add_field(&line, "2");
+    journal_add_field(&line, journal->machine.boot);
     add_process(&line, &self);
-    rig_journal_add_field(&line, journal->machine.id);
-    rig_journal_add_field(&line, journal->machine.host);
-    rig_journal_add_field(&line, journal->machine.numbers);
-    rig_journal_add_field(&line, journal->place);
+    journal_add_field(&line, journal->machine.id);
+    journal_add_field(&line, journal->machine.host);
+    journal_add_field(&line, journal->machine.numbers);
+    journal_add_field(&line, journal->place);
     enum rig_rc rc = write_line(journal, &line, err);
     rig_buf_done(&line);
     return rc == RIG_OK ? sync_folder(journal->folder, err) : rc;
@@ -156,9 +393,9 @@ static enum rig_rc add(struct rig_journal *journal, const char *kind, const char
     if (rc == RIG_OK) {
         struct rig_buf line;
         rig_buf_init(&line, RIG_JOURNAL_BYTES);
-        rig_journal_add_field(&line, kind);
+        journal_add_field(&line, kind);
         add_number(&line, journal->tokens + 1);
-        rig_journal_add_field(&line, what);
+        journal_add_field(&line, what);
         fill(&line, context);
         rc = write_line(journal, &line, err);
         rig_buf_done(&line);
@@ -175,9 +412,9 @@ static void fill_command(struct rig_buf *line, const void *context)
 {
     char folder[RIG_JOURNAL_PATH_BYTES];
     const char *const *arguments = context;
-    rig_journal_add_field(line, getcwd(folder, sizeof folder) == NULL ? "/" : folder);
+    journal_add_field(line, getcwd(folder, sizeof folder) == NULL ? "/" : folder);
     for (; *arguments != NULL; arguments++)
-        rig_journal_add_field(line, *arguments);
+        journal_add_field(line, *arguments);
 }
 
 enum rig_rc rig_journal_command(struct rig_journal *journal, const char *what, const char *const *arguments,
@@ -196,7 +433,7 @@ static void fill_process(struct rig_buf *line, const void *context)
 {
     const struct process_entry *entry = context;
     add_process(line, &entry->process);
-    rig_journal_add_field(line, entry->boot_id);
+    journal_add_field(line, entry->boot_id);
 }
 
 enum rig_rc rig_journal_process(struct rig_journal *journal, const char *what, const struct rig_process *process,
@@ -214,9 +451,9 @@ static void fill_folder(struct rig_buf *line, const void *context)
     const char *folder = context;
     char mark[RIG_JOURNAL_MARK_BYTES];
     rig_journal_folder_mark(folder, mark);
-    rig_journal_add_field(line, folder);
+    journal_add_field(line, folder);
     if (mark[0] != '\0')
-        rig_journal_add_field(line, mark);
+        journal_add_field(line, mark);
 }
 
 enum rig_rc rig_journal_folder(struct rig_journal *journal, const char *what, const char *folder, uint64_t *token,
@@ -228,7 +465,7 @@ enum rig_rc rig_journal_folder(struct rig_journal *journal, const char *what, co
 
 static void fill_nothing(struct rig_buf *line, const void *context)
 {
-    rig_journal_add_field(line, context);
+    journal_add_field(line, context);
 }
 
 enum rig_rc rig_journal_note(struct rig_journal *journal, const char *text, uint64_t *token, struct rig_err *err)
@@ -244,7 +481,7 @@ void rig_journal_forget(struct rig_journal *journal, uint64_t token)
     RIG_REQUIRE(journal->fd >= 0 && journal->live > 0);
     struct rig_buf line;
     rig_buf_init(&line, 0);
-    rig_journal_add_field(&line, "done");
+    journal_add_field(&line, "done");
     add_number(&line, token);
     (void)write_line(journal, &line, NULL); /* undoing twice is harmless */
     rig_buf_done(&line);

@@ -20,7 +20,6 @@
 #include "base/secret.h"
 #include "nemesis/command.h"
 #include "nemesis/journal.h"
-#include "nemesis/journal_file.h"
 
 /*
  * Undoing single entries of a journal: processes, commands, folders, and the shared memory of processes.

@@ -1,6 +1,6 @@
 /*
  * The local cluster: MariaDB servers that rig creates, starts, monitors, stops, restores and removes: one server, a
- * primary with replicas (my_replication.h), or a Galera cluster (my_galera.h); mariadb-1 to mariadb-N.
+ * primary with replicas (my_cluster.h), or a Galera cluster (my_galera.h); mariadb-1 to mariadb-N.
  *
  * All begin as copies of one data folder that has never run. Their common parts are in my_node.h, one server in
  * my_node.h. The servers' logs go to mariadb-N.log in the run's folder.
@@ -23,6 +23,9 @@ struct rig_my_cluster {
     atomic_uint primary;
     char pristine[RIG_LOCAL_PATH_BYTES]; /* the data of a server that has never run */
 };
+
+/* Waits until all followers show what the primary has written. */
+enum rig_rc rig_my_replication_await(struct rig_my_cluster *cluster, int64_t deadline_ns, struct rig_err *err);
 
 void rig_my_cluster_init(struct rig_my_cluster *cluster, const struct rig_run_env *env,
                          const struct rig_my_options *options);

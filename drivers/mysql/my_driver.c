@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "drivers/mysql/my_batch.h"
+#include "drivers/mysql/my_cluster.h"
 #include "drivers/mysql/my_connection.h"
 #include "drivers/mysql/my_fault.h"
-#include "drivers/mysql/my_replication.h"
 #include "drivers/mysql/my_tables.h"
 #include "drivers/sql/sql_cluster.h"
 #include "drivers/sql/sql_run.h"

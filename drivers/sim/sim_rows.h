@@ -1,5 +1,5 @@
 /*
- * Transactions of programs in the simulated database, over its tables (drivers/sim/sim_tables.h).
+ * Transactions of programs in the simulated database, over its tables (drivers/sim/sim_rows.h).
  *
  * A transaction keeps its writes to itself until it commits, all at once; no statement waits for another transaction.
  *
@@ -19,8 +19,51 @@
 #define RIG_DRIVERS_SIM_SIM_ROWS_H
 
 #include "base/rng.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "drivers/rows.h"
 #include "drivers/sim/engine.h"
-#include "drivers/sim/sim_tables.h"
+
+/*
+ * The simulated database's tables: rows of programs (drivers/rows.h) with all their versions.
+ *
+ * A row is made when its primary key is first used, and stays; its versions are those that commits installed, newest
+ * first. A row without a version, or whose version is a deletion, is absent. Rows are found by their primary key, by
+ * the first two columns of it, or one after the other.
+ *
+ * Time: a look-up by the primary key O(1); by its first two columns linear in the rows that have them. Space: the cells
+ * of each version, until the end. Threads: one at a time.
+ */
+
+struct rig_sim_row_version {
+    uint64_t commit;
+    uint32_t older; /* SIM_NO_ROW: it is the first one */
+    bool deleted;
+};
+
+struct rig_sim_row {
+    uint32_t newest;                      /* version, or SIM_NO_ROW */
+    uint32_t next_of_key, next_of_prefix; /* the next one with the same hash */
+};
+
+RIG_VEC(struct rig_sim_row, rig_sim_row_vec)
+RIG_VEC(struct rig_sim_row_version, rig_sim_row_versions)
+RIG_VEC(int64_t, rig_sim_cells)
+
+struct rig_sim_table {
+    const struct rig_row_table *form;
+    struct rig_sim_row_vec rows;
+    struct rig_sim_cells keys; /* of the rows */
+    struct rig_sim_row_versions versions;
+    struct rig_sim_cells cells;         /* of the versions */
+    struct rig_table by_key, by_prefix; /* hash to the row added last */
+};
+
+struct rig_sim_tables {
+    const struct rig_row_schema *schema;
+    struct rig_sim_table *at;
+    uint64_t commit; /* number of the last one; rows that were loaded have 0 */
+};
 
 /* The data of a run, shared by all transactions. */
 struct rig_sim_row_store {

@@ -18,27 +18,29 @@
 #ifndef RIG_HISTORY_RECORD_RECORD_DECODER_H
 #define RIG_HISTORY_RECORD_RECORD_DECODER_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/table.h"
 #include "base/vec.h"
 #include "history/model/growing_list.h"
+#include "history/model/history.h"
+#include "history/model/segment.h"
 #include "history/record/record_columns.h"
 #include "history/record/record_cursor.h"
 #include "history/record/record_frame.h"
-#include "history/model/segment.h"
 #include "history/types/types.h"
 
-/* Facts from the header, and the file's name for errors. */
-struct rig_record_shape {
-    const char *name;
-    unsigned version;
-    enum rig_workload workload;
-    const struct rig_data_type *type; /* of the workload */
-    unsigned flags;
-    struct rig_record_columns columns;
-    size_t limit_bytes;         /* for a decoder, its segment and its unpacked bytes */
-    size_t segment_limit_bytes; /* for a segment */
-};
+/*
+ * Values that are not integers in the binary record: the header has the text of each (docs/history-format.md), and
+ * events have its number (history/model/value_texts.h).
+ */
+
+RIG_VEC(int64_t, rig_value_numbers)
+
+/* Adds the numbers of all such values of the history, each once. Time: linear. False when memory runs out. */
+bool rig_record_texts_find(const struct rig_history *history, struct rig_value_numbers *numbers);
+
+void rig_record_texts_put(struct rig_buf *header, const struct rig_value_numbers *numbers);
 
 /* A cache line. */
 struct rig_record_key {
@@ -57,6 +59,12 @@ struct rig_record_key {
     bool forgotten;
 };
 
+RIG_VEC(struct rig_record_key, rig_record_key_vec)
+
+RIG_VEC(uint32_t, rig_record_id_vec)
+
+RIG_VEC(int64_t, rig_record_element_vec)
+
 struct rig_record_text {
     const char *at; /* in the decoder's `texts` */
     uint32_t length;
@@ -64,12 +72,7 @@ struct rig_record_text {
     uint32_t id;
 };
 
-enum {
-    RIG_RECORD_STEP_BYTES = 64 << 10, /* bytes of events between two checks of the memory */
-    RIG_RECORD_FEW = 64,              /* up to this many elements or operations need no check */
-};
-
-enum { RIG_SLOT_OPS = 8 }; /* room for this many is always reserved, in a slot and after a segment's operations */
+RIG_VEC(struct rig_record_text, rig_record_text_vec)
 
 /* A client's open transaction, or the rest of its last one. */
 struct rig_record_slot {
@@ -88,12 +91,9 @@ struct rig_record_slot {
     bool has_process;
 };
 
-RIG_VEC(struct rig_record_key, rig_record_key_vec)
-RIG_VEC(struct rig_record_text, rig_record_text_vec)
 RIG_VEC(struct rig_record_slot, rig_record_slot_vec)
-RIG_VEC(uint32_t, rig_record_id_vec)
+
 RIG_VEC(uint64_t, rig_record_order_vec)
-RIG_VEC(int64_t, rig_record_element_vec)
 
 struct rig_record_decoder {
     const struct rig_record_shape *shape;
@@ -129,6 +129,28 @@ struct rig_record_decoder {
     bool has_lone;
     struct rig_err *err;
 };
+
+/* Enters the texts at the cursor into the table of the process, which may take `limit_bytes` (0: no limit) in all. */
+enum rig_rc rig_record_texts_read(struct rig_record_decoder *decoder, size_t limit_bytes);
+
+/* Facts from the header, and the file's name for errors. */
+struct rig_record_shape {
+    const char *name;
+    unsigned version;
+    enum rig_workload workload;
+    const struct rig_data_type *type; /* of the workload */
+    unsigned flags;
+    struct rig_record_columns columns;
+    size_t limit_bytes;         /* for a decoder, its segment and its unpacked bytes */
+    size_t segment_limit_bytes; /* for a segment */
+};
+
+enum {
+    RIG_RECORD_STEP_BYTES = 64 << 10, /* bytes of events between two checks of the memory */
+    RIG_RECORD_FEW = 64,              /* up to this many elements or operations need no check */
+};
+
+enum { RIG_SLOT_OPS = 8 }; /* room for this many is always reserved, in a slot and after a segment's operations */
 
 void rig_record_decoder_init(struct rig_record_decoder *decoder, const struct rig_record_shape *shape);
 void rig_record_decoder_done(struct rig_record_decoder *decoder);

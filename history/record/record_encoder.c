@@ -7,9 +7,9 @@
 #include "history/model/history.h"
 #include "history/record/record_certificate.h"
 #include "history/record/record_cursor.h"
+#include "history/record/record_decoder.h"
 #include "history/record/record_encoder_private.h"
 #include "history/record/record_reader.h"
-#include "history/record/record_texts.h"
 #include "history/types/object_kinds.h"
 #include "history/types/types.h"
 

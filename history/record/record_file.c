@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "history/record/record_decoder.h"
 #include "history/record/record_events.h"
 #include "history/record/record_frame.h"
 #include "history/record/record_reader.h"
-#include "history/record/record_texts.h"
 
 /*
  * A checkpoint of the binary record: the state that the events of its block refer to. Private to the record's readers.

@@ -5,12 +5,12 @@
 
 #include "base/bug.h"
 #include "base/vec.h"
+#include "history/model/read_list.h"
+#include "history/record/packing.h"
+#include "history/record/record_decoder.h"
+#include "history/record/record_encoder.h"
 #include "history/source/event_walk.h"
 #include "history/types/object_kinds.h"
-#include "history/record/packing.h"
-#include "history/model/read_list.h"
-#include "history/record/record_encoder.h"
-#include "history/record/record_texts.h"
 
 static const size_t usual_frame_bytes = (size_t)1 << 20;
 

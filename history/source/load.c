@@ -11,7 +11,7 @@
 #include "history/model/value_texts.h"
 #include "history/model/window.h"
 #include "history/record/record_cursor.h"
-#include "history/record/record_texts.h"
+#include "history/record/record_decoder.h"
 #include "history/record/record_writer.h"
 #include "history/source/source.h"
 #include "history/text/edn.h"

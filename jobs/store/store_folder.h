@@ -12,6 +12,27 @@
 #include "base/run_files.h"
 
 /*
+ * Removal of a run. It deletes nothing but folders that are certainly runs of rig, and says why it leaves another one
+ * alone.
+ *
+ * A run is removed only when
+ *   - it is a real folder, two levels below the store, on its file system, with the name of a time; no link is
+ *     followed,
+ *   - its mark (store_folder.h) and the folder belong to this user,
+ *   - no rig holds its mark, nor that of a run inside it,
+ *   - it has no file `KEEP`, unless the caller says so, and everything at its top has a name that rig writes.
+ * It is renamed first, so that no half of it is ever taken for a run; its mark goes last, so that a removal that was
+ * cut short is known and ended later. The link `latest` is moved to the newest run left, or removed with the last one.
+ */
+
+/*
+ * Removes the run in the open folder `store`. RIG_E_USAGE with the reason when it is left alone; RIG_E_IO when
+ * something of it could not be deleted. `only_ask`: nothing is changed.
+ */
+enum rig_rc rig_run_remove(int store, const char *name, const char *time, bool kept_too, bool only_ask,
+                           struct rig_err *err);
+
+/*
  * The mark of a folder that rig made for a run: the file `.rig-run`, whose first line is fixed. While the run is under
  * way, rig holds a lock (flock) on it, which ends with the process, however that ends.
  *
@@ -26,10 +47,6 @@ enum rig_run_mark {
 };
 
 enum rig_run_mark rig_run_mark_look(int folder);
-/* Like the look; RIG_RUN_MARK_IDLE gives a hold on the mark, which the caller closes. */
-enum rig_run_mark rig_run_mark_take(int folder, int *hold);
-/* True when a folder below `folder`, at most `depth` deep, has a mark that is held. */
-bool rig_run_mark_held_below(int folder, int depth);
 
 enum { RIG_STORE_PATH_BYTES = 4096 };
 
@@ -43,10 +60,5 @@ enum rig_rc rig_store_make(const char *store, const char *name, char path[RIG_ST
 /* Makes `folder`, or takes it when it is empty; RIG_E_USAGE when there is something in it. The mark is made as by
  * rig_store_make(). */
 enum rig_rc rig_store_take(const char *folder, char path[RIG_STORE_PATH_BYTES], int *hold, struct rig_err *err);
-/*
- * Opens a folder of a store for the runs of a name, and keeps other rigs from making or removing runs there until it is
- * closed. No link is followed. -1 with errno.
- */
-int rig_store_lock_name(int store, const char *name);
 
 #endif

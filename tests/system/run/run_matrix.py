@@ -8,9 +8,11 @@ import os
 import pathlib
 import shutil
 import sys
+import tempfile
 
 SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
 sys.path[:0] = [str(SOURCE / "tests" / "system" / "http"), str(SOURCE / "tests" / "checks")]
+import etcd_server
 import mariadb_server
 import pg_server
 import sql_stand_ins
@@ -35,6 +37,12 @@ TESTED_ELSEWHERE = {"etcd", "couchdb"}  # dialects: by the driver etcd, and by r
 
 
 class Matrix(PostgresTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.servers, cls.servers_folder = {}, pathlib.Path(tempfile.mkdtemp(prefix="rig-test-"))
+        cls.addClassCleanup(shutil.rmtree, cls.servers_folder, ignore_errors=True)
+        cls.servers_folder.chmod(0o711)  # servers have accounts of their own
+
     def run_type(self, type, database, level=STRICT, transactions=600, clients=6):
         shutil.rmtree(self.folder / "out", ignore_errors=True)
         plan = self.plan(PLAN.format(type=type, database=database, level=level, transactions=transactions,
@@ -59,11 +67,10 @@ class Matrix(PostgresTest):
 
     def test_a_time_limit_of_transactions_is_not_one_of_the_tables(self):
         """No server makes a table in 1 ms."""
-        for driver, program in (("sqlite", None), ("postgres", None), ("mysql", "mariadb-install-db")):
+        for driver, module in (("sqlite", None), ("postgres", pg_server), ("mysql", mariadb_server)):
             with self.subTest(driver=driver):
-                if program is not None and shutil.which(program) is None:
-                    self.skipTest(f"there is no {program} in PATH")
-                database = f"{{driver: {driver}, transaction-timeout: 1ms}}"
+                address = "" if module is None else self.address(module) + ", "
+                database = f"{{driver: {driver}, {address}transaction-timeout: 1ms}}"
                 plan = self.plan(PLAN.format(type="list-append", database=database, level="read-committed",
                                              transactions=200, clients=4))
                 done = self.rig("run", plan, "-o", driver)
@@ -108,23 +115,30 @@ class Matrix(PostgresTest):
         self.run_all(f"{{driver: sql, dialect: {self.dialect_of_sqlite()}, {database}}}", transactions=200, clients=2)
 
     def test_etcd(self):
-        self.run_all("{driver: etcd, cluster: {local: {nodes: 1}}}", "etcd")
+        self.run_all(f"{{driver: etcd, endpoints: ['{self.server(etcd_server).url}']}}")
 
-    def serve(self, module):
-        """Settings of the database: one server for all types. Each run makes tables of its own."""
+    def server(self, module):
+        """One for all tests of the class, until the last one has ended. Each run makes tables of its own."""
         if not module.is_installed():
             self.skipTest(f"{module.__name__}: there is none here")
-        server = module.Server(self.folder / "server")
-        self.addCleanup(server.stop)
+        if module not in self.servers:
+            server = module.Server(self.servers_folder / module.__name__)
+            self.addClassCleanup(server.stop)
+            self.servers[module] = server
+        return self.servers[module]
+
+    def address(self, module):
+        """Settings of the database."""
+        server = self.server(module)
         password = f"password: {server.secret}, " if hasattr(server, "secret") else ""
         user = "postgres" if hasattr(server, "secret") else "rig"
         return f"user: {user}, {password}cluster: {{hosts: ['127.0.0.1:{server.port}']}}"
 
     def test_mysql(self):
-        self.run_all(f"{{driver: mysql, {self.serve(mariadb_server)}}}")
+        self.run_all(f"{{driver: mysql, {self.address(mariadb_server)}}}")
 
     def test_postgres(self):
-        database = f"{{driver: postgres, isolation: serializable, {self.serve(pg_server)}}}"
+        database = f"{{driver: postgres, isolation: serializable, {self.address(pg_server)}}}"
         for type in type_matrix.claims()["postgres"]:
             with self.subTest(type=type):
                 self.run_type(type, database, STRICT if type in OBJECTS else KEPT, transactions=1500, **FEWER.get(type, {}))

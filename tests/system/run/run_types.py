@@ -1,4 +1,4 @@
-"""Each type of data on real databases: PostgreSQL and etcd that rig starts, and the example program in Python."""
+"""Each type of data on real databases, PostgreSQL and etcd, and with the example program in Python."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import shutil
 import sys
 import unittest
 
+import etcd_server
 import pg_server
 from pg_finding import KEPT, PostgresTest
 from rig_command import finds, main
@@ -40,9 +41,6 @@ class TypesTest(PostgresTest):
         self.status(0, self.rig("convert", f"{out}/history.rig", f"{out}/history.jsonl"))
         text = (self.folder / out / "history.jsonl").read_text()
         return sum('"savepoint":' in line and '"type":"fail"' in line for line in text.splitlines())
-
-
-ETCD = "{driver: etcd, cluster: {local: {nodes: 1}}}"
 
 
 class Postgres(TypesTest):
@@ -209,19 +207,24 @@ class Postgres(TypesTest):
         self.assertIn("for the type set only", done.err)
 
 
-@unittest.skipUnless(shutil.which("etcd"), "there is no etcd in PATH (Debian: etcd-server)")
 class Etcd(TypesTest):
+    """One server for all types, except where members are killed or asked for stale reads."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.database = f"{{driver: etcd, endpoints: ['{etcd_server.serve_class(cls).url}']}}"
+
     def test_sets(self):
-        self.run_type("set", ETCD, "strict-serializable", transactions=800)
+        self.run_type("set", self.database, "strict-serializable", transactions=800)
 
     def test_registers_and_locks(self):
         for type in ("cas-register", "mutex"):
             with self.subTest(type=type):
-                results = self.run_type(type, ETCD, "strict-serializable", transactions=800)
+                results = self.run_type(type, self.database, "strict-serializable", transactions=800)
                 self.assertGreater(results["history"]["fail"], 50)  # comparisons that did not hold
 
     def test_queues(self):
-        results = self.run_type("queue", ETCD, "strict-serializable", transactions=800)
+        results = self.run_type("queue", self.database, "strict-serializable", transactions=800)
         self.assertEqual("held", results["levels"]["strict-serializable"])
 
     def test_registers_while_members_are_killed(self):
@@ -236,23 +239,23 @@ class Etcd(TypesTest):
         self.assertEqual(["nonlinearizable"], list(results["anomalies"]))
 
     def test_counters(self):
-        results = self.run_type("counter", ETCD, "strict-serializable", transactions=800)
+        results = self.run_type("counter", self.database, "strict-serializable", transactions=800)
         self.assertEqual(results["anomalies"], {})
 
     def test_banks(self):
-        results = self.run_type("bank", ETCD, "strict-serializable", transactions=800)
+        results = self.run_type("bank", self.database, "strict-serializable", transactions=800)
         self.assertEqual(results["anomalies"], {})
 
     def test_long_forks(self):
-        self.run_type("long-fork", ETCD, "strict-serializable", transactions=800)
+        self.run_type("long-fork", self.database, "strict-serializable", transactions=800)
 
     def test_classic_invariants(self):
         for type in ("monotonic", "unique-ids", "dirty-reads", "sequential", "multi-key-acid"):
             with self.subTest(type=type):
-                self.run_type(type, ETCD, "strict-serializable", transactions=400)
+                self.run_type(type, self.database, "strict-serializable", transactions=400)
 
     def test_a_transfer_without_its_compare_loses_updates(self):
-        self.run_type("bank", ETCD, "consistent-view", "database.dialect=etcd-blind-append", status=1, transactions=800,
+        self.run_type("bank", self.database, "consistent-view", "database.dialect=etcd-blind-append", status=1, transactions=800,
                       shows=finds("wrong-total"))
 
 
