@@ -20,6 +20,8 @@ static const struct addition {
 } additions[] = {
     {"psqlodbc", "Protocol", "A1", "7.4-0", "psqlodbc sets a savepoint before each statement, or rolls back by itself"},
     {"libmaodbc", "OPTION", "OPTIONS", "2", NULL}, /* an update counts the rows that it finds, as in other databases */
+    {"libsqlite3odbc", "Timeout", "Timeout", "1000",
+     NULL}, /* ms; its own 100 s for a lock are longer than a transaction may take */
 };
 
 enum { ADDITION_COUNT = sizeof additions / sizeof additions[0] };

@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
@@ -78,6 +79,15 @@ class Sqlite(OdbcCases, rig_command.RigTest):
             self.done(session, end)
             self.assertEqual(self.rows(session, "SELECT count(*) FROM t"), [[count]])
         self.assertIn("this session has autocommit", session.ask(commit=True)["error"]["text"])
+
+    def test_a_wait_for_a_lock_is_short_unless_the_string_says_more(self):
+        """The driver's own default is 100 s."""
+        holder, waiter = (self.session(autocommit=True, connection=f"Driver={self.file};Database={self.folder}/locked.db") for _ in range(2))
+        self.done(holder, "CREATE TABLE t (k bigint)")
+        self.done(holder, "BEGIN IMMEDIATE")
+        began = time.monotonic()
+        self.assertIn("locked", waiter.ask(sql="INSERT INTO t VALUES (1)")["error"]["text"])
+        self.assertLess(time.monotonic() - began, 60)
 
     def test_more_statements_than_are_kept(self):
         session = self.session()
