@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds lines of C comments that are longer than 120 columns, for check-format; clang-format leaves them.
+"""Finds lines of C comments that are longer than 120 columns; clang-format leaves them.
 
     scripts/wrap_comments.py [--fix]
 
@@ -84,7 +84,7 @@ def main():
             with open(os.path.join(root, path), "w", encoding="utf-8") as out:
                 out.write(fixed(text))
             text = source_tree.read(root, path)
-        problems += [f"{path}:{at + 1}: a comment of more than {COLUMNS} columns: scripts/check-format --fix" for at in long_lines(text)]
+        problems += [f"{path}:{at + 1}: a comment of more than {COLUMNS} columns: scripts/wrap_comments.py --fix" for at in long_lines(text)]
     for problem in problems:
         print(problem)
     raise SystemExit(1 if problems else 0)
