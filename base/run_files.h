@@ -19,6 +19,8 @@
 #define RIG_RUN_RECORD_SET_ASIDE "lost.%u.rig"
 #define RIG_RUN_LOG              "rig.log"
 #define RIG_RUN_LOG_OF_RANK      "rig.%u.log"
+/* The line of the log after which rig ends its sessions and its cluster. */
+#define RIG_RUN_LOG_READS_ENDED "the final reads have ended"
 
 /* Reports. */
 #define RIG_RUN_RESULTS   "results.json"

@@ -32,6 +32,11 @@ extern const char *const rig_cli_progress_choices[];
         .name = "brief", .help = "print as little as with --quiet, and of a run the path of its report; with progress" \
     }
 
+#define RIG_ARGUMENT_VERBOSE                                                                                           \
+    {                                                                                                                  \
+        .name = "verbose", .help = "on a terminal, print the whole report, as into a file or a pipe: not one screen"   \
+    }
+
 struct rig_cli_check_progress {
     struct rig_check_watch watch;
     struct rig_progress_look look;

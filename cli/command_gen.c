@@ -277,7 +277,7 @@ static void print_result(const struct rig_arguments *args, enum rig_form form, c
         (void)snprintf(more, sizeof more, " and %" PRId64 " more record%s", synthetic->ranks - 1,
                        rig_plural((uint64_t)synthetic->ranks - 1));
     (void)fprintf(stream,
-                  "%s%s: %" PRIu64 " transaction%s (%" PRIu64 " ok, %" PRIu64 " fail, %" PRIu64 " info), %" PRIu64
+                  "%s%s: %" PRIu64 " transaction%s (%" PRIu64 " ok, %" PRIu64 " fail, %" PRIu64 " unknown), %" PRIu64
                   " operation%s, %" PRIu64 " key%s, %" PRIu64 " bytes, seed %" PRId64 ", %s/s\n",
                   out, more, counts->transactions, rig_plural(counts->transactions), counts->ok, counts->fail,
                   counts->info, counts->operations, rig_plural(counts->operations), counts->keys,

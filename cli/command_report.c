@@ -36,6 +36,7 @@ static const struct rig_argument report_arguments[] = {
     RIG_ARGUMENT_PROGRESS,
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_BRIEF,
+    RIG_ARGUMENT_VERBOSE,
     RIG_ARGUMENT_FORMAT,
     {.name = "output",
      .letter = 'o',

@@ -45,6 +45,7 @@ static const struct rig_argument arguments_of_run[] = {
     RIG_ARGUMENT_PROGRESS,
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_BRIEF,
+    RIG_ARGUMENT_VERBOSE,
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
 };
@@ -210,6 +211,15 @@ static const char *isolation_of(const struct rig_plan *plan)
     return NULL;
 }
 
+/* Where a person should look first. */
+static const char *best_report(const struct job *job)
+{
+    const uint32_t forms = job->plan->reports;
+    return (forms & 1U << RIG_REPORT_HTML) != 0   ? RIG_RUN_HTML
+           : (forms & 1U << RIG_REPORT_TEXT) != 0 ? RIG_RUN_TEXT
+                                                  : RIG_RUN_RESULTS;
+}
+
 static void collect_facts(struct job *job)
 {
     const struct rig_run_result *result = &job->result;
@@ -222,6 +232,7 @@ static void collect_facts(struct job *job)
         .isolation = isolation_of(job->plan),
         .started_utc = result->started_utc,
         .folder = job->folder,
+        .report = best_report(job),
         .plan_yaml = rig_buf_text(&job->plan_yaml),
         .seed = job->plan->seed,
         .client_count = (uint32_t)job->plan->clients.count,
@@ -258,16 +269,11 @@ static void collect_facts(struct job *job)
 
 /* -- the verdict --------------------------------------------------------------------------------------------------- */
 
-/* Where a person should look first. */
 static void point_to_report(const struct job *job)
 {
-    if (job->is_quiet)
+    if (job->is_quiet || rig_cli_shows_screen(job->arguments))
         return;
-    uint32_t forms = job->plan->reports;
-    const char *best = (forms & 1U << RIG_REPORT_HTML) != 0   ? RIG_RUN_HTML
-                       : (forms & 1U << RIG_REPORT_TEXT) != 0 ? RIG_RUN_TEXT
-                                                              : RIG_RUN_RESULTS;
-    printf("report: %s/%s\n", job->folder, best);
+    printf("report: %s/%s\n", job->folder, best_report(job));
 }
 
 static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, struct rig_err *err)
@@ -372,6 +378,11 @@ static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *s
     effort.interrupted = job->result.interrupted;
     effort.planned_faults = job->plan->nemesis.entry_count;
     effort.failure = job->failure[0] == '\0' ? NULL : job->failure;
+    if (job->result.errors.count > 0) {
+        effort.error_code = job->result.errors.rows[0].code;
+        effort.error_text = job->result.errors.rows[0].text;
+        effort.error_count = job->result.errors.rows[0].count;
+    }
     collect_conditions(job);
     effort.conditions = job->conditions;
     effort.condition_count = job->result.condition_count;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -251,19 +252,39 @@ enum rig_rc rig_cli_check_requested(const struct rig_arguments *arguments, struc
     return rc;
 }
 
+bool rig_cli_shows_screen(const struct rig_arguments *arguments)
+{
+    return isatty(STDOUT_FILENO) == 1 && !rig_arguments_json(arguments) && !rig_arguments_has(arguments, "quiet") &&
+           !rig_arguments_has(arguments, "brief") && !rig_arguments_has(arguments, "verbose");
+}
+
+/* The rows for a result: those of the terminal without the first line of a run and the prompt. */
+static unsigned screen_rows(const struct rig_report_run *run)
+{
+    struct winsize size;
+    const unsigned all =
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : RIG_REPORT_SCREEN_ROWS;
+    return all - (run != NULL ? 2 : 1);
+}
+
 enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run,
                                  const struct rig_course *course, const struct rig_arguments *arguments,
                                  struct rig_err *err)
 {
     const bool colour = rig_terminal_has_colour(stdout);
+    const unsigned columns = rig_terminal_text_columns(stdout);
     struct rig_buf out;
     rig_buf_init(&out, 0);
     if (rig_arguments_json(arguments))
         rig_report_json(verdict, run, course, &out);
     else if (rig_arguments_has(arguments, "quiet") || rig_arguments_has(arguments, "brief"))
         rig_report_brief(verdict, run, colour, &out);
+    else if (rig_cli_shows_screen(arguments))
+        rig_report_screen(verdict, run, colour, columns, screen_rows(run), &out);
     else
-        rig_report_text(verdict, run, colour, rig_terminal_text_columns(stdout), &out);
+        rig_report_text(verdict, run, colour, columns, &out);
+    if (rig_arguments_has(arguments, "verbose") && isatty(STDOUT_FILENO) == 1)
+        rig_report_ending(verdict, colour, columns, &out);
     enum rig_rc rc = print_buf(&out, err);
     rig_buf_done(&out);
     return rc;

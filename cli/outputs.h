@@ -91,6 +91,8 @@ enum rig_rc rig_cli_write_requested(const struct rig_verdict *verdict, const str
                                     const struct rig_course *course, const char *name,
                                     const struct rig_arguments *arguments, struct rig_err *err);
 enum rig_rc rig_cli_check_requested(const struct rig_arguments *arguments, struct rig_err *err);
+/* Whether rig_cli_print_result() shows one screen (rig_report_screen()), which names the report, too. */
+bool rig_cli_shows_screen(const struct rig_arguments *arguments);
 /*
  * The result on standard output, as `--format` and `--quiet` say; a text is coloured, and as wide as the terminal, when
  * it goes to one.

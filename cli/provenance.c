@@ -72,6 +72,30 @@ static uint32_t count_cores(void)
     return count > 0 ? (uint32_t)count : 0;
 }
 
+/* The first two numbers of a file of the kernel; 0 where there is none. */
+static void read_numbers(const char *path, double numbers[2])
+{
+    char line[128] = "", *end = line;
+    FILE *file = fopen(path, "re");
+    if (file != NULL && fgets(line, sizeof line, file) == NULL)
+        line[0] = '\0';
+    if (file != NULL)
+        (void)fclose(file);
+    for (size_t i = 0; i < 2; i++)
+        numbers[i] = strtod(end, &end);
+}
+
+/* Those that this process may use, at least one. */
+static uint32_t count_processors(void)
+{
+    const uint32_t cores = count_cores();
+    double limit[2]; /* of the container: time in each period, and the period; "max" reads as 0 */
+    read_numbers("/sys/fs/cgroup/cpu.max", limit);
+    if (limit[0] <= 0 || limit[1] <= 0 || limit[0] >= limit[1] * cores)
+        return cores;
+    return limit[0] < limit[1] ? 1 : (uint32_t)(limit[0] / limit[1]);
+}
+
 void rig_cli_provenance_init(struct rig_cli_provenance *provenance)
 {
     *provenance = (struct rig_cli_provenance){.kernel = ""};
@@ -90,7 +114,7 @@ void rig_cli_provenance_init(struct rig_cli_provenance *provenance)
         .commit = rig_commit(),
         .kernel = provenance->kernel,
         .cpu = provenance->cpu,
-        .cores = count_cores(),
+        .cores = count_processors(),
         .memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0,
         .file_system = provenance->file_system,
         .settings = provenance->settings,
@@ -102,6 +126,9 @@ void rig_cli_provenance_add(struct rig_cli_provenance *provenance, const struct 
     for (uint32_t i = 0; i < result->setting_count; i++)
         provenance->settings[i] = (struct rig_report_setting){result->settings[i].name, result->settings[i].value};
     provenance->facts.setting_count = result->setting_count;
+    double load[2]; /* threads that ran or waited for a processor, on average over a minute */
+    read_numbers("/proc/loadavg", load);
+    provenance->facts.load = load[0];
 }
 
 enum { PATH_BYTES = 4096 };

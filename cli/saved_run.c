@@ -119,6 +119,7 @@ static bool copy_provenance(const json_t *provenance, struct rig_cli_saved_run *
                                                            .kernel = text_of(host, "kernel"),
                                                            .cpu = text_of(host, "cpu"),
                                                            .cores = (uint32_t)number_of(host, "cores"),
+                                                           .load = json_number_value(json_object_get(host, "load")),
                                                            .memory_bytes = (uint64_t)number_of(host, "memory_bytes"),
                                                            .file_system = text_of(host, "file_system"),
                                                            .settings = settings,
@@ -176,6 +177,11 @@ static void copy_effort(const json_t *results, struct rig_cli_saved_run *saved)
                                         .answering = json_number_value(answering),
                                         .planned_faults = saved->run.planned_faults,
                                         .failure = saved->run.failed};
+    if (saved->run.error_count > 0) {
+        saved->effort.error_code = saved->run.errors[0].code;
+        saved->effort.error_text = saved->run.errors[0].text;
+        saved->effort.error_count = saved->run.errors[0].count;
+    }
 }
 
 static void copy_condition(const json_t *row, struct rig_table_condition *condition)

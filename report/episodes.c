@@ -196,7 +196,7 @@ void rig_episode_name(struct rig_buf *out, const struct rig_episodes *episodes, 
 
 static void add_counts(struct rig_buf *out, uint64_t ok, uint64_t fail, uint64_t info)
 {
-    rig_tell(out, "%n ok, %n fail, %n info", ok, fail, info);
+    rig_tell(out, "%n ok, %n fail, %n unknown", ok, fail, info);
 }
 
 void rig_episode_phase_text(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *phase)

@@ -57,7 +57,7 @@ struct rig_episodes {
 void rig_episodes_init(struct rig_episodes *episodes, const struct rig_verdict *verdict);
 void rig_episodes_done(struct rig_episodes *episodes);
 
-/* "fill, 0.000 s - 10.012 s: 1,203 ok, 20 fail, 3 info"; of a phase that did not end without the counts. */
+/* "fill, 0.000 s - 10.012 s: 1,203 ok, 20 fail, 3 unknown"; of a phase that did not end without the counts. */
 void rig_episode_phase_text(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *phase);
 /* Whether one of them took effect. */
 bool rig_episodes_had_effect(const struct rig_episodes *episodes);
@@ -66,7 +66,7 @@ void rig_episode_name(struct rig_buf *out, const struct rig_episodes *episodes, 
 /* "kill of pg-1, 312 times, 0.100 s - 31.240 s: 40.1 ms each, 45 ms at most"; of a single episode its name. */
 void rig_episode_group_name(struct rig_buf *out, const struct rig_episodes *episodes,
                             const struct rig_episode_group *group);
-/* "1,203 ok, 20 fail, 3 info meanwhile"; nothing where it is not known. */
+/* "1,203 ok, 20 fail, 3 unknown meanwhile"; nothing where it is not known. */
 void rig_episode_group_counts(struct rig_buf *out, const struct rig_episodes *episodes,
                               const struct rig_episode_group *group);
 /* It was in effect for half a second or longer, and nothing was acknowledged. */

@@ -6,6 +6,7 @@
  */
 #include "base/bug.h"
 #include "report/cases.h"
+#include "report/happened.h"
 #include "report/report.h"
 #include "report/tell.h"
 #include "report/words.h"
@@ -178,6 +179,10 @@ void rig_report_markdown(const struct rig_verdict *verdict, const struct rig_rep
     rig_buf_clear(&line);
     rig_words_verdict(&line, verdict);
     rig_tell(out, "%h</b></p>\n", rig_buf_text(&line));
+    rig_buf_clear(&line);
+    rig_happened_say(&line, verdict);
+    if (line.size > 0)
+        rig_tell(out, "<p>%h</p>\n", rig_buf_text(&line));
     rig_buf_clear(&line);
     rig_words_warnings(&line, verdict);
     if (line.size > 0)

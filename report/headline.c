@@ -2,6 +2,7 @@
 
 #include "checker/model/certified.h"
 #include "report/certificate_report.h"
+#include "report/happened.h"
 #include "report/known_report.h"
 #include "report/tell.h"
 #include "report/words.h"
@@ -22,16 +23,20 @@ static bool is_better(const struct rig_witness *a, const struct rig_witness *b)
     return a_levels != b_levels ? a_levels > b_levels : a->txn_count < b->txn_count;
 }
 
-/* `of` has the requests of `verdict`, or is the certificate's verdict on the same history. */
-static void consider(struct rig_headline *best, const struct rig_verdict *verdict, const struct rig_verdict *of)
+/* `of` has the requests of `verdict`, or is the certificate's verdict on the same history. `only`: an anomaly, whether it
+ * is requested or not; RIG_ANOMALY_COUNT: any that is. */
+static void consider(struct rig_headline *best, const struct rig_verdict *verdict, const struct rig_verdict *of,
+                     enum rig_anomaly only)
 {
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         const struct rig_finding *finding = &of->findings[anomaly];
-        if (finding->count == 0 || (of != verdict && !rig_certificate_is_further(verdict, (enum rig_anomaly)anomaly)))
+        if (finding->count == 0 || (only != RIG_ANOMALY_COUNT && only != (enum rig_anomaly)anomaly) ||
+            (of != verdict && !rig_certificate_is_further(verdict, (enum rig_anomaly)anomaly)))
             continue;
         for (uint32_t i = 0; i < finding->witness_count; i++) {
             const struct rig_witness *witness = &finding->witnesses[i];
-            if (!is_asked(verdict, witness) || (best->witness != NULL && !is_better(witness, best->witness)))
+            if ((only == RIG_ANOMALY_COUNT && !is_asked(verdict, witness)) ||
+                (best->witness != NULL && !is_better(witness, best->witness)))
                 continue;
             best->witness = witness;
             best->history = of->history;
@@ -55,9 +60,17 @@ struct rig_headline rig_headline_pick(const struct rig_verdict *verdict)
     struct rig_headline best = {0};
     if (verdict->valid != RIG_VALID_FALSE)
         return best;
-    consider(&best, verdict, verdict);
-    if (verdict->certified != NULL && verdict->certified->verdict != NULL)
-        consider(&best, verdict, verdict->certified->verdict);
+    const enum rig_anomaly happened = rig_happened_first(verdict);
+    const bool certified = verdict->certified != NULL && verdict->certified->verdict != NULL;
+    if (happened != RIG_ANOMALY_COUNT)
+        consider(&best, verdict, verdict, happened);
+    if (happened != RIG_ANOMALY_COUNT && best.witness == NULL && certified)
+        consider(&best, verdict, verdict->certified->verdict, happened);
+    if (best.witness != NULL)
+        return best;
+    consider(&best, verdict, verdict, RIG_ANOMALY_COUNT);
+    if (certified)
+        consider(&best, verdict, verdict->certified->verdict, RIG_ANOMALY_COUNT);
     if (best.witness == NULL)
         best.text = first_discrepancy(verdict->certified);
     return best;
@@ -119,9 +132,17 @@ static void add_broken(struct rig_buf *out, const struct rig_verdict *verdict, c
         rig_words_broken(out, verdict);
         return;
     }
-    rig_tell(out, " does not keep %l", rig_levels_weakest_in(verdict->lattice, refuted));
-    if (headline->witness != NULL)
-        rig_buf_printf(out, ": it shows %s", rig_anomaly_info(headline->witness->anomaly)->name);
+    const uint64_t weakest = rig_levels_weakest_in(verdict->lattice, refuted);
+    rig_tell(out, " does not keep %l", weakest);
+    if (headline->witness == NULL)
+        return;
+    enum rig_anomaly anomaly = headline->witness->anomaly;
+    if ((headline->witness->refutes & weakest) == 0)
+        anomaly = verdict->levels[__builtin_ctzll(weakest)].because;
+    const char *plain = rig_anomaly_plain(anomaly);
+    rig_buf_printf(out, ": it shows %s", rig_anomaly_info(anomaly)->name);
+    if (plain != NULL)
+        rig_buf_printf(out, " (%s)", plain);
 }
 
 void rig_headline_claim(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_report_run *run,

@@ -188,7 +188,7 @@ static void add_errors(const struct page *page)
     for (uint32_t i = 0; i < run->error_count; i++) {
         const struct rig_report_error *error = &run->errors[i];
         rig_tell(out, "<tr><td>%h</td><td class=\"n\">%n</td><td class=\"code\">%h</td><td>%h</td></tr>\n",
-                 error->outcome, error->count, error->code, error->text);
+                 rig_words_outcome(error->outcome), error->count, error->code, error->text);
     }
     rig_buf_add_text(out, "</table></div>\n");
 }

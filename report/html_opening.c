@@ -6,6 +6,7 @@
 
 #include "checker/explain/sentence.h"
 #include "history/types/types.h"
+#include "report/happened.h"
 #include "report/headline.h"
 #include "report/html_parts.h"
 #include "report/known_report.h"
@@ -30,15 +31,17 @@ static void add_text(struct rig_buf *out, const char *before, const struct rig_b
 }
 
 /* The name of the anomaly, with which the claim ends, stays on one line. */
-static void add_claim(struct rig_buf *out, const char *claim, const struct rig_headline *headline)
+static void add_claim(struct rig_buf *out, const char *claim)
 {
-    const char *name = headline->witness == NULL ? NULL : rig_anomaly_info(headline->witness->anomaly)->name;
-    const size_t length = strlen(claim), end = name == NULL ? 0 : strlen(name) + 1; /* with its full stop */
-    const bool has_name = end > 0 && length > end && strncmp(claim + length - end, name, end - 1) == 0;
-    rig_markup_escape_bytes(out, claim, has_name ? length - end : length);
-    if (!has_name)
+    static const char before_name[] = ": it shows ";
+    const char *at = strstr(claim, before_name);
+    if (at == NULL) {
+        rig_markup_escape(out, claim);
         return;
-    rig_tell(out, "<span class=\"name\">%h</span>", claim + length - end);
+    }
+    at += sizeof before_name - 1;
+    rig_markup_escape_bytes(out, claim, (size_t)(at - claim));
+    rig_tell(out, "<span class=\"name\">%h</span>", at);
 }
 
 static void add_banner(const struct opening *page)
@@ -56,10 +59,16 @@ static void add_banner(const struct opening *page)
                        : verdict->valid == RIG_VALID_UNKNOWN ? "undecided"
                                                              : "anomaly";
     rig_buf_printf(page->out, "<header class=\"banner %s\" data-verdict=\"%s\">\n", class, word);
+    rig_happened_say(&line, verdict);
+    const bool happened = line.size > 0;
+    if (happened)
+        add_text(page->out, "<h1>", &line, "</h1>\n<p class=\"claim\">");
+    else
+        rig_buf_add_text(page->out, "<h1>");
+    rig_buf_clear(&line);
     rig_headline_claim(&line, verdict, page->run, &page->headline);
-    rig_buf_add_text(page->out, "<h1>");
-    add_claim(page->out, rig_buf_text(&line), &page->headline);
-    rig_buf_add_text(page->out, "</h1>\n<p class=\"verdict\">");
+    add_claim(page->out, rig_buf_text(&line));
+    rig_buf_printf(page->out, "</%s>\n<p class=\"verdict\">", happened ? "p" : "h1");
     rig_html_sign(page->out, rig_headline_fate(verdict));
     rig_buf_clear(&line);
     rig_words_verdict(&line, verdict);

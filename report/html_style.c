@@ -14,6 +14,7 @@ static const char *const rules[] = {
     "a{color:inherit}p{margin:6px 0}.dim{color:var(--dim)}.sign{vertical-align:-3px}",
     ".banner{border-left:8px solid;border-radius:8px;padding:18px 22px}",
     ".banner h1{font-size:23px;line-height:1.3;margin:0 0 6px}.banner .verdict{font-weight:700;margin:0}",
+    ".banner .claim{font-size:16px;margin:0 0 6px}",
     ".banner.bad{background:var(--badbg);border-color:var(--bad)}.banner.bad .verdict{color:var(--bad)}",
     ".banner.good{background:var(--goodbg);border-color:var(--good)}.banner.good .verdict{color:var(--good)}",
     ".banner.open{background:var(--openbg);border-color:var(--open)}.banner.open .verdict{color:var(--open)}",

@@ -22,6 +22,7 @@
 #include "report/claims_report.h"
 #include "report/conditions.h"
 #include "report/episodes.h"
+#include "report/happened.h"
 #include "report/known_report.h"
 #include "report/report.h"
 #include "report/run_facts.h"
@@ -636,6 +637,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
         rig_json_bool(&w, "prefilled", true);
     add_initial(&w, &verdict->begun);
     rig_json_text(&w, "summary", verdict->summary);
+    rig_happened_json(&w, verdict);
     rig_json_begin_array(&w, "requested");
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
         if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) != 0)

@@ -38,6 +38,7 @@ struct rig_report_provenance {
     const char *version, *commit; /* of rig */
     const char *kernel, *cpu;
     uint32_t cores; /* that rig may use */
+    double load; /* processes of the machine that wanted a processor at the end, on average over a minute; 0: unknown */
     uint64_t memory_bytes;
     const char *file_system;                   /* of the folder where rig keeps the data of servers that it starts */
     const struct rig_report_setting *settings; /* of the server, that differ from its defaults */
@@ -47,6 +48,7 @@ struct rig_server_logs;
 struct rig_report_run {
     struct rig_report_provenance provenance;
     const char *name, *driver, *server, *isolation, *started_utc, *folder, *plan_yaml;
+    const char *report; /* the file in `folder` where a person begins to read; NULL: unknown */
     uint64_t seed;
     uint32_t client_count;
     double load_s;
@@ -73,6 +75,13 @@ enum { RIG_REPORT_COLUMNS = 116 };
  * the longest line; 0: RIG_REPORT_COLUMNS; at least 60. `name`: of the history, for titles. */
 void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour, unsigned columns,
                      struct rig_buf *out);
+/* The result on a terminal, in `rows` x `columns`: one witness, a line for each bug, and last what happened and the
+ * verdict. Longer parts of the witness are cut, and the files have the rest. At least 60 columns and 16 rows. */
+enum { RIG_REPORT_SCREEN_ROWS = 24 };
+void rig_report_screen(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour,
+                       unsigned columns, unsigned rows, struct rig_buf *out);
+/* The last lines of a report on a terminal that is longer than the screen: what happened, and the verdict. */
+void rig_report_ending(const struct rig_verdict *verdict, bool colour, unsigned columns, struct rig_buf *out);
 /* The output of a quiet command: warnings about the record, the summary of the history, and the verdict, a line each.
  */
 void rig_report_brief(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour,

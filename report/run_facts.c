@@ -1,6 +1,7 @@
 #include "report/run_facts.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/plural.h"
 #include "checker/explain/sentence.h"
@@ -80,6 +81,23 @@ static void write_unread(struct rig_buf *line, const struct rig_verdict *verdict
         rig_words_unread(line, run->unread, run->unread_text);
 }
 
+/* A race plan perturbs the scheduling, and has a chance only where threads run at the same time. */
+static void write_processors(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    static const char *const perturbing[] = {"jitter", "stutter"};
+    bool is_race = false;
+    for (size_t i = 0; i < verdict->scope.fault_count; i++) {
+        for (size_t j = 0; j < sizeof perturbing / sizeof perturbing[0]; j++)
+            is_race |= strcmp(verdict->scope.faults[i].fault, perturbing[j]) == 0;
+    }
+    if (!is_race || verdict->valid == RIG_VALID_FALSE || run->provenance.cores == 0)
+        return;
+    rig_tell(line, "%n", run->provenance.cores);
+    if (run->provenance.load > 0)
+        rig_buf_printf(line, ", which %.1f threads of the whole machine wanted at the end", run->provenance.load);
+    rig_buf_add_text(line, ": a race that was not found may need more of them");
+}
+
 static void write_seed(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
 {
     (void)verdict;
@@ -98,9 +116,10 @@ static void write_outcomes(struct rig_buf *line, const struct rig_verdict *verdi
 {
     const uint64_t all = verdict->ok_count + verdict->fail_count + verdict->info_count;
     (void)run;
-    rig_tell(line, "%n: %n ok, %n fail, %n info (", all, verdict->ok_count, verdict->fail_count, verdict->info_count);
+    rig_tell(line, "%n: %n ok, %n fail, %n unknown (", all, verdict->ok_count, verdict->fail_count,
+             verdict->info_count);
     rig_words_share(line, verdict->info_count, all);
-    rig_tell(line, " of unknown fate)");
+    rig_buf_add_char(line, ')');
 }
 
 static void write_omitted(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
@@ -141,6 +160,7 @@ const struct rig_run_line rig_run_lines[RIG_RUN_LINES] = {
     {"load", "Load", write_load},
     {"evidence", "Evidence", write_evidence},
     {"final reads", "Final reads", write_unread},
+    {"processors", "Processors", write_processors},
     {"seed", "Seed", write_seed},
 };
 

@@ -20,7 +20,7 @@ struct rig_run_line {
 };
 
 /* The lines of a run, and those of a history, which come after them and take `run` or NULL. */
-enum { RIG_RUN_LINES = 13, RIG_HISTORY_LINES = 7 };
+enum { RIG_RUN_LINES = 14, RIG_HISTORY_LINES = 7 };
 extern const struct rig_run_line rig_run_lines[RIG_RUN_LINES];
 extern const struct rig_run_line rig_history_lines[RIG_HISTORY_LINES];
 

@@ -52,8 +52,9 @@ static void add_provenance(struct rig_json_writer *w, const struct rig_report_pr
 {
     rig_json_begin_object(w, "provenance");
     rig_json_object(w, "rig", "version: %s, commit: %s", provenance->version, provenance->commit);
-    rig_json_object(w, "host", "kernel: %s, cpu: %s, cores: %d, memory_bytes: %d, file_system: %s", provenance->kernel,
-                    provenance->cpu, provenance->cores, provenance->memory_bytes, provenance->file_system);
+    rig_json_object(w, "host", "kernel: %s, cpu: %s, cores: %d, load: %f, memory_bytes: %d, file_system: %s",
+                    provenance->kernel, provenance->cpu, provenance->cores, provenance->load, provenance->memory_bytes,
+                    provenance->file_system);
     rig_json_begin_array(w, "settings");
     for (uint32_t i = 0; i < provenance->setting_count; i++)
         rig_json_object(w, NULL, "name: %s, value: %s", provenance->settings[i].name, provenance->settings[i].value);

@@ -49,6 +49,7 @@ struct rig_server_logs {
     size_t count;
     char names[LOGS_MOST][NAME_BYTES]; /* of the logs */
     size_t name_count;
+    int64_t shutdown_ns; /* since 1970; INT64_MAX: unknown */
 };
 
 /* -- times of lines ------------------------------------------------------------------------------------------------ */
@@ -274,7 +275,7 @@ static void offer(struct rig_server_logs *logs, const char *name, char *line, st
         own.rank = !is_further_part(line) ? own_rank(line) : own.backend == message->backend ? message->rank : CONFLICT;
         *message = own;
     }
-    if (!message->has_time || line[0] == '\0')
+    if (!message->has_time || line[0] == '\0' || message->utc_ns > logs->shutdown_ns)
         return;
     char text[READ_BYTES + NAME_BYTES];
     bool made = false;
@@ -317,6 +318,39 @@ static bool is_log(const char *name)
            strcmp(name, RIG_RUN_LOG) != 0;
 }
 
+/* "20260301T120304.567Z" at the beginning of a line of rig's own log. */
+static bool read_own_time(const char *at, int64_t *utc_ns)
+{
+    struct tm date = {.tm_isdst = 0};
+    int64_t step_ns;
+    if (!read_number(&at, 4, &date.tm_year) || !read_number(&at, 2, &date.tm_mon) ||
+        !read_number(&at, 2, &date.tm_mday) || !skip(&at, "T") || !read_number(&at, 2, &date.tm_hour) ||
+        !read_number(&at, 2, &date.tm_min) || !read_number(&at, 2, &date.tm_sec))
+        return false;
+    date.tm_year -= 1900;
+    date.tm_mon -= 1;
+    *utc_ns = (int64_t)timegm(&date) * RIG_NS_PER_S + read_fraction(&at, &step_ns);
+    return true;
+}
+
+/* When rig began to end its sessions and servers. */
+static int64_t find_shutdown(DIR *dir)
+{
+    const int fd = openat(dirfd(dir), RIG_RUN_LOG, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    int64_t found_ns = INT64_MAX, at_ns;
+    char line[READ_BYTES];
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strstr(line, " run: " RIG_RUN_LOG_READS_ENDED) != NULL && read_own_time(line, &at_ns))
+            found_ns = at_ns;
+    }
+    if (file != NULL)
+        (void)fclose(file);
+    else if (fd >= 0)
+        (void)close(fd);
+    return found_ns;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(a, b);
@@ -328,6 +362,7 @@ static void read_folder(struct rig_server_logs *logs, DIR *dir)
         if (is_log(entry->d_name))
             (void)snprintf(logs->names[logs->name_count++], NAME_BYTES, "%s", entry->d_name);
     qsort(logs->names, logs->name_count, NAME_BYTES, by_name);
+    logs->shutdown_ns = find_shutdown(dir);
     for (size_t i = 0; i < logs->name_count; i++) {
         struct stat status;
         const int fd = openat(dirfd(dir), logs->names[i], O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -8,6 +8,9 @@
  * servers write it: `2026-03-01 12:03:04.567 UTC [4711]` (PostgreSQL), `2026-03-01 12:03:04 4711` (MariaDB, in local
  * time), or a member "ts" of JSON (etcd). Further lines of one message go with its first line.
  *
+ * Lines from after the end of the final reads, which `rig.log` has, are left out: they are about rig's own shutdown of
+ * the servers.
+ *
  * Only regular files `*.log` in the folder itself are read, `rig.log` aside; no link is followed. Secrets are masked
  * (base/secret.h), and characters that cannot be printed become `?`.
  *

@@ -12,81 +12,46 @@
 #include "report/conditions.h"
 #include "report/server_crashes.h"
 #include "report/episodes.h"
+#include "report/happened.h"
 #include "report/known_report.h"
 #include "report/report.h"
 #include "report/run_facts.h"
 #include "report/server_log.h"
 #include "report/tell.h"
+#include "report/text_parts.h"
 #include "report/words.h"
 
 enum {
     LABEL_COLUMNS = 22, /* width of the left column */
     COUNT_COLUMNS = 12, /* least width of the column of counts: "at least 123" */
     WITNESSES_SHOWN = 3,
-    LOG_LINES_SHOWN = 4, /* of a witness */
 };
 
-#define BOLD   "\033[1m"
-#define DIM    "\033[2m"
-#define RED    "\033[1;31m"
-#define GREEN  "\033[1;32m"
-#define YELLOW "\033[1;33m"
-#define PLAIN  "\033[0m"
-
-struct page {
-    const struct rig_verdict *verdict;
-    const struct rig_report_run *run;
-    bool colour;
-    size_t columns;
-    bool brief; /* the verdict only */
-    struct rig_buf *out;
-    struct rig_episodes episodes;
-};
-
-static void paint(const struct page *page, const char *colour, const char *text)
+static void paint_line(const struct rig_text_page *page, const char *colour, const char *text)
 {
-    if (page->colour)
-        rig_buf_add_text(page->out, colour);
-    rig_words_clean(page->out, text, true);
-    if (page->colour)
-        rig_buf_add_text(page->out, PLAIN);
-}
-
-static void paint_line(const struct page *page, const char *colour, const char *text)
-{
-    paint(page, colour, text);
+    rig_text_paint(page, colour, text);
     rig_buf_add_char(page->out, '\n');
 }
 
-static void heading(const struct page *page, const char *text)
+static void heading(const struct rig_text_page *page, const char *text)
 {
     rig_buf_add_char(page->out, '\n');
-    paint_line(page, BOLD, text);
+    paint_line(page, RIG_TEXT_BOLD, text);
 }
 
 /* Starts a line of two columns: "  label          ". */
-static void label(const struct page *page, const char *text)
+static void label(const struct rig_text_page *page, const char *text)
 {
     rig_buf_printf(page->out, "  %-*s", LABEL_COLUMNS - 2, text);
 }
 
-/* Writes foreign `text` from the column `indent` on, as rig_wrap() does. */
-static void wrapped(const struct page *page, const char *text, size_t indent)
-{
-    struct rig_buf clean;
-    rig_buf_init(&clean, 0);
-    rig_words_clean(&clean, text, false);
-    rig_wrap(rig_buf_text(&clean), indent, page->columns, page->out);
-    rig_buf_done(&clean);
-}
-
-static void wrapped_line(const struct page *page, const char *name, const char *text)
+static void wrapped_line(const struct rig_text_page *page, const char *name, const char *text)
 {
     label(page, name);
-    wrapped(page, text, LABEL_COLUMNS);
+    rig_text_wrapped(page, text, LABEL_COLUMNS);
 }
 
-static void levels_line(const struct page *page, const char *name, uint64_t set)
+static void levels_line(const struct rig_text_page *page, const char *name, uint64_t set)
 {
     struct rig_buf names;
     rig_buf_init(&names, 0);
@@ -95,50 +60,32 @@ static void levels_line(const struct page *page, const char *name, uint64_t set)
     rig_buf_done(&names);
 }
 
-static void add_warnings(const struct page *page)
+static void add_warnings(const struct rig_text_page *page)
 {
     struct rig_buf lines;
     rig_buf_init(&lines, 0);
     rig_words_warnings(&lines, page->verdict);
     if (lines.size > 0)
-        paint(page, YELLOW, rig_buf_text(&lines));
+        rig_text_paint(page, RIG_TEXT_YELLOW, rig_buf_text(&lines));
     rig_buf_done(&lines);
 }
 
-static void add_summary(const struct page *page)
+/* First the event (happened.h), then the levels that the history keeps and breaks. */
+static void add_summary(const struct rig_text_page *page)
 {
-    if (page->colour)
-        rig_buf_add_text(page->out, BOLD);
-    wrapped(page, page->verdict->summary, 0);
-    if (page->colour)
-        rig_buf_add_text(page->out, PLAIN);
-}
-
-static void add_decision(const struct page *page)
-{
-    const struct rig_verdict *verdict = page->verdict;
-    const char *colour = rig_known_explains(verdict)         ? YELLOW
-                         : verdict->valid == RIG_VALID_TRUE  ? GREEN
-                         : verdict->valid == RIG_VALID_FALSE ? RED
-                                                             : YELLOW;
-    const char *word = rig_words_valid(verdict);
-    struct rig_buf line;
-    rig_buf_init(&line, 0);
-    rig_words_verdict(&line, verdict);
-    paint(page, colour, word);
-    wrapped(page, rig_buf_text(&line) + strlen(word), strlen(word));
-    rig_buf_done(&line);
+    const bool told = rig_text_happened(page);
+    rig_text_paragraph(page, told ? "" : RIG_TEXT_BOLD, page->verdict->summary);
 }
 
 /* An undecided verdict begins with the reason; any other with what the history shows. */
-static void add_verdict(const struct page *page)
+static void add_verdict(const struct rig_text_page *page)
 {
     const struct rig_verdict *verdict = page->verdict;
     const bool reason_first = verdict->valid == RIG_VALID_UNKNOWN;
     const char *gap = page->brief ? "" : "\n";
     add_warnings(page);
     if (reason_first)
-        add_decision(page);
+        rig_text_decision(page);
     if (verdict->summary != NULL) {
         if (reason_first)
             rig_buf_add_text(page->out, gap);
@@ -146,10 +93,10 @@ static void add_verdict(const struct page *page)
         rig_buf_add_text(page->out, gap);
     }
     if (!reason_first)
-        add_decision(page);
+        rig_text_decision(page);
 }
 
-static void add_requested(const struct page *page)
+static void add_requested(const struct rig_text_page *page)
 {
     struct rig_buf line;
     rig_buf_init(&line, 0);
@@ -166,7 +113,7 @@ static void add_requested(const struct page *page)
 }
 
 /* The reasons of the levels in `set`, one paragraph a level. */
-static void add_reasons(const struct page *page, uint64_t set)
+static void add_reasons(const struct rig_text_page *page, uint64_t set)
 {
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         const char *reason = page->verdict->levels[level].reason;
@@ -176,19 +123,19 @@ static void add_reasons(const struct page *page, uint64_t set)
         rig_buf_init(&line, 0);
         rig_buf_printf(&line, "%s: %s", rig_level_info((enum rig_level)level)->name, reason);
         rig_buf_add_text(page->out, "    ");
-        wrapped(page, rig_buf_text(&line), 6);
+        rig_text_wrapped(page, rig_buf_text(&line), 6);
         rig_buf_done(&line);
     }
 }
 
-static void add_levels(const struct page *page)
+static void add_levels(const struct rig_text_page *page)
 {
     static const struct {
         enum rig_fate fate;
         const char *name, *frontier, *colour;
-    } rows[] = {{RIG_FATE_REFUTED, "refuted", "weakest refuted", RED},
-                {RIG_FATE_HELD, "held", "strongest held", GREEN},
-                {RIG_FATE_NOT_REFUTED, "not refuted", "", YELLOW}};
+    } rows[] = {{RIG_FATE_REFUTED, "refuted", "weakest refuted", RIG_TEXT_RED},
+                {RIG_FATE_HELD, "held", "strongest held", RIG_TEXT_GREEN},
+                {RIG_FATE_NOT_REFUTED, "not refuted", "", RIG_TEXT_YELLOW}};
     heading(page, "Isolation levels");
     uint64_t reasons = page->verdict->requested_levels;
     for (size_t i = 0; i < 2; i++) {
@@ -204,112 +151,15 @@ static void add_levels(const struct page *page)
             rig_buf_add_text(page->out, rows[i].colour);
         label(page, rows[i].name);
         if (page->colour)
-            rig_buf_add_text(page->out, PLAIN);
+            rig_buf_add_text(page->out, RIG_TEXT_PLAIN);
         struct rig_buf names;
         rig_buf_init(&names, 0);
         rig_words_levels(&names, set);
-        wrapped(page, rig_buf_text(&names), LABEL_COLUMNS);
+        rig_text_wrapped(page, rig_buf_text(&names), LABEL_COLUMNS);
         rig_buf_done(&names);
     }
     rig_buf_add_text(page->out, "\n  why\n");
     add_reasons(page, reasons);
-}
-
-/* Foreign text of which only the first `length` bytes are meant. */
-static void add_clean_bytes(struct rig_buf *out, const char *text, size_t length)
-{
-    struct rig_buf copy;
-    rig_buf_init(&copy, 0);
-    rig_buf_add(&copy, text, length);
-    rig_words_clean(out, rig_buf_text(&copy), false);
-    rig_buf_done(&copy);
-}
-
-/* Where to break `text` so that at most `columns` bytes stand on the line: between operations, else at a blank. */
-static size_t break_of(const char *text, size_t columns)
-{
-    size_t between = 0, blank = 0;
-    for (size_t i = 1; text[i] != '\0' && i <= columns; i++) {
-        if (text[i] != ' ')
-            continue;
-        blank = i;
-        if ((text[i - 1] == ']' || text[i - 1] == ':') && text[i + 1] == '[')
-            between = i;
-    }
-    size_t at = between > columns / 3 ? between : blank;
-    return at > columns / 3 ? at : strcspn(text + at, " ") + at;
-}
-
-/* One line of a witness, broken where it is too long; what follows is indented four columns deeper. */
-static void add_witness_line(const struct page *page, const char *text, size_t used_columns)
-{
-    size_t indent = strspn(text, " ");
-    rig_buf_add(page->out, text, indent);
-    text += indent;
-    size_t room = page->columns - used_columns - indent;
-    while (strlen(text) > room) {
-        size_t at = break_of(text, room);
-        if (text[at] == '\0')
-            break;
-        rig_buf_add(page->out, text, at);
-        text += at + strspn(text + at, " ");
-        rig_buf_printf(page->out, "\n%*s", (int)indent + 4, "");
-        room = page->columns - indent - 4;
-    }
-    rig_tell(page->out, "%s\n", text);
-}
-
-/* A few lines of the servers' logs around it, without conflicts between transactions; its file has more. */
-static void add_log_lines(const struct page *page, const struct rig_witness *witness)
-{
-    const char *best[RIG_SERVER_LOG_LINES];
-    const struct rig_server_logs *logs = page->run == NULL ? NULL : page->run->logs;
-    const unsigned count = rig_server_logs_best(logs, witness, LOG_LINES_SHOWN, false, best);
-    for (unsigned i = 0; i < count; i++) {
-        rig_buf_add_text(page->out, i == 0 ? "    around it: " : "               ");
-        wrapped(page, best[i], 15);
-    }
-}
-
-/* The witness's own text, indented, with its running number after the anomaly's name. */
-static void add_witness(const struct page *page, const struct rig_witness *witness, uint32_t number)
-{
-    const char *name = rig_anomaly_info(witness->anomaly)->name;
-    const char *text = witness->text == NULL ? "" : witness->text;
-    if (strncmp(text, name, strlen(name)) == 0)
-        text += strlen(name);
-    else if (*text != '\0')
-        text = witness->text;
-    struct rig_buf title;
-    rig_buf_init(&title, 0);
-    rig_buf_printf(&title, "%s #%" PRIu32, name, number);
-    rig_buf_add_text(page->out, "\n  ");
-    paint(page, BOLD, rig_buf_text(&title));
-    size_t title_columns = title.size;
-    rig_buf_done(&title);
-    if (text == witness->text && *text != '\0')
-        rig_buf_add_text(page->out, ": ");
-    for (const char *line = text; *line != '\0';) {
-        size_t length = strcspn(line, "\n");
-        struct rig_buf clean;
-        rig_buf_init(&clean, 0);
-        rig_buf_add(&clean, line == text ? "" : "  ", line == text ? 0 : 2);
-        add_clean_bytes(&clean, line, length);
-        add_witness_line(page, rig_buf_text(&clean), line == text ? 2 + title_columns : 0);
-        rig_buf_done(&clean);
-        line += length + (line[length] == '\n');
-    }
-    if (*text == '\0')
-        rig_buf_add_char(page->out, '\n');
-    struct rig_buf during;
-    rig_buf_init(&during, 0);
-    rig_episodes_of_witness(&during, &page->episodes, page->verdict->history, witness);
-    if (during.size > 0) {
-        rig_buf_add_text(page->out, "    ");
-        wrapped(page, rig_buf_text(&during), 4);
-    }
-    rig_buf_done(&during);
-    add_log_lines(page, witness);
 }
 
 static bool is_loss(enum rig_anomaly anomaly)
@@ -317,11 +167,11 @@ static bool is_loss(enum rig_anomaly anomaly)
     return anomaly == RIG_ANOMALY_LOST_APPEND || anomaly == RIG_ANOMALY_LOST_WRITE;
 }
 
-static void add_some_witnesses(const struct page *page, enum rig_anomaly anomaly)
+static void add_some_witnesses(const struct rig_text_page *page, enum rig_anomaly anomaly)
 {
     const struct rig_finding *finding = &page->verdict->findings[anomaly];
     for (uint32_t i = 0; i < finding->witness_count && i < WITNESSES_SHOWN; i++)
-        add_witness(page, &finding->witnesses[i], i + 1);
+        rig_text_witness(page, &finding->witnesses[i], i + 1);
     if (finding->witness_count > WITNESSES_SHOWN)
         rig_tell(page->out, "\n  %s: %d more with a witness in the HTML and JSON reports%s.\n",
                  rig_anomaly_info(anomaly)->name, finding->witness_count - WITNESSES_SHOWN,
@@ -333,7 +183,7 @@ static void add_some_witnesses(const struct page *page, enum rig_anomaly anomaly
  * anomalies by name only. Lost appends and writes are always shown, and beside them the cycle of the read that missed
  * them.
  */
-static void add_witnesses(const struct page *page)
+static void add_witnesses(const struct rig_text_page *page)
 {
     const struct rig_verdict *verdict = page->verdict;
     uint64_t refuted = 0;
@@ -364,7 +214,7 @@ static void add_witnesses(const struct page *page)
                        "The witnesses of %s, which refute no further level, are in the HTML and JSON reports.",
                        rig_buf_text(&names));
         rig_buf_add_text(page->out, "\n  ");
-        wrapped(page, rig_buf_text(&sentence), 2);
+        rig_text_wrapped(page, rig_buf_text(&sentence), 2);
         rig_buf_done(&sentence);
     }
     rig_buf_done(&names);
@@ -384,7 +234,7 @@ static size_t widest_count(const struct rig_finding *findings)
     return widest;
 }
 
-static void add_findings(const struct page *page)
+static void add_findings(const struct rig_text_page *page)
 {
     const struct rig_finding *findings = page->verdict->findings;
     const size_t count_columns = widest_count(findings);
@@ -400,14 +250,14 @@ static void add_findings(const struct page *page)
         rig_words_found(&count, &findings[anomaly]);
         rig_buf_printf(page->out, "  %-27s %*s  ", info->name, (int)count_columns, rig_buf_text(&count));
         rig_buf_done(&count);
-        wrapped(page, info->definition, 2 + 27 + 1 + count_columns + 2);
+        rig_text_wrapped(page, info->definition, 2 + 27 + 1 + count_columns + 2);
     }
     if (!any)
         rig_buf_add_text(page->out, "  none found\n");
     add_witnesses(page);
 }
 
-static void add_elements(const struct page *page)
+static void add_elements(const struct rig_text_page *page)
 {
     struct rig_buf lines;
     rig_buf_init(&lines, 0);
@@ -420,14 +270,14 @@ static void add_elements(const struct page *page)
         rig_buf_init(&one, 0);
         rig_buf_add(&one, line, length);
         rig_buf_add_text(page->out, "  ");
-        wrapped(page, rig_buf_text(&one), 4);
+        rig_text_wrapped(page, rig_buf_text(&one), 4);
         rig_buf_done(&one);
     }
     rig_buf_done(&lines);
 }
 
 /* Warns of faults during which nothing was acknowledged: the database was not tested under them. */
-static void warn_of_barren(const struct page *page)
+static void warn_of_barren(const struct rig_text_page *page)
 {
     for (size_t i = 0; i < page->episodes.groups.count; i++) {
         const struct rig_episode_group *group = &page->episodes.groups.at[i];
@@ -438,12 +288,12 @@ static void warn_of_barren(const struct page *page)
         rig_buf_add_text(&line, "warning: nothing was acknowledged under ");
         rig_episode_group_name(&line, &page->episodes, group);
         rig_buf_add_text(page->out, "  ");
-        paint_line(page, YELLOW, rig_buf_text(&line));
+        paint_line(page, RIG_TEXT_YELLOW, rig_buf_text(&line));
         rig_buf_done(&line);
     }
 }
 
-static void add_phases(const struct page *page)
+static void add_phases(const struct rig_text_page *page)
 {
     if (page->episodes.phases.count == 0)
         return;
@@ -453,12 +303,12 @@ static void add_phases(const struct page *page)
         rig_buf_init(&line, 0);
         rig_episode_phase_text(&line, &page->episodes, &page->episodes.phases.at[i]);
         rig_buf_add_text(page->out, "  ");
-        wrapped(page, rig_buf_text(&line), 6);
+        rig_text_wrapped(page, rig_buf_text(&line), 6);
         rig_buf_done(&line);
     }
 }
 
-static void add_faults(const struct page *page)
+static void add_faults(const struct rig_text_page *page)
 {
     const bool planned = page->run != NULL && page->run->planned_faults > 0;
     if (page->episodes.of.count == 0 && !planned)
@@ -466,7 +316,7 @@ static void add_faults(const struct page *page)
     heading(page, "Faults");
     if (planned && !rig_episodes_had_effect(&page->episodes)) {
         rig_buf_add_text(page->out, "  ");
-        paint_line(page, YELLOW, "warning: none of the plan's faults took effect before the load ended");
+        paint_line(page, RIG_TEXT_YELLOW, "warning: none of the plan's faults took effect before the load ended");
     }
     for (size_t i = 0; i < page->episodes.groups.count; i++) {
         const struct rig_episode_group *group = &page->episodes.groups.at[i];
@@ -484,14 +334,14 @@ static void add_faults(const struct page *page)
                                                 : "; ",
                        episode->text[0] == '\0' || group->count == 1 ? "" : "the first: ", episode->text);
         rig_buf_add_text(page->out, "  ");
-        wrapped(page, rig_buf_text(&line), 6);
+        rig_text_wrapped(page, rig_buf_text(&line), 6);
         rig_buf_done(&line);
     }
     warn_of_barren(page);
 }
 
 /* A section's lines: indented ones as they are, others wrapped. */
-static void add_lines(const struct page *page, const struct rig_buf *lines)
+static void add_lines(const struct rig_text_page *page, const struct rig_buf *lines)
 {
     for (const char *line = rig_buf_text(lines), *end; *line != '\0'; line = end + (*end == '\n')) {
         const size_t indent = strspn(line, " ");
@@ -506,14 +356,14 @@ static void add_lines(const struct page *page, const struct rig_buf *lines)
         if (one.size > 0)
             rig_buf_printf(page->out, "%*s", (int)indent + 2, "");
         if (one.size > 0 && indent == 0)
-            wrapped(page, rig_buf_text(&one), 4);
+            rig_text_wrapped(page, rig_buf_text(&one), 4);
         else
             rig_buf_printf(page->out, "%s\n", rig_buf_text(&one));
         rig_buf_done(&one);
     }
 }
 
-static void add_certificate(const struct page *page)
+static void add_certificate(const struct rig_text_page *page)
 {
     struct rig_buf lines;
     if (page->verdict->certified == NULL)
@@ -527,7 +377,7 @@ static void add_certificate(const struct page *page)
     rig_buf_done(&lines);
 }
 
-static void add_claims(const struct page *page)
+static void add_claims(const struct rig_text_page *page)
 {
     struct rig_buf lines;
     if (page->verdict->claims == NULL)
@@ -539,7 +389,7 @@ static void add_claims(const struct page *page)
     rig_buf_done(&lines);
 }
 
-static void add_known(const struct page *page)
+static void add_known(const struct rig_text_page *page)
 {
     const struct rig_known_issues *known = page->verdict->known;
     struct rig_buf line;
@@ -551,18 +401,18 @@ static void add_known(const struct page *page)
         rig_buf_clear(&line);
         rig_known_say(&line, &known->outcomes[i]);
         rig_buf_printf(page->out, "  %-20s ", known->outcomes[i].issue->name);
-        wrapped(page, rig_buf_text(&line), 23);
+        rig_text_wrapped(page, rig_buf_text(&line), 23);
     }
     rig_buf_clear(&line);
     rig_known_conclude(&line, page->verdict);
     if (line.size > 0) {
         rig_buf_add_text(page->out, "  ");
-        wrapped(page, rig_buf_text(&line), 2);
+        rig_text_wrapped(page, rig_buf_text(&line), 2);
     }
     rig_buf_done(&line);
 }
 
-static void add_conditions(const struct page *page)
+static void add_conditions(const struct rig_text_page *page)
 {
     const struct rig_effort *effort = &page->verdict->effort;
     if (effort->condition_count == 0)
@@ -573,7 +423,7 @@ static void add_conditions(const struct page *page)
         struct rig_buf lines;
         rig_buf_init(&lines, 0);
         rig_buf_printf(page->out, "  %-20s %-9s  ", condition->name, rig_condition_word(condition));
-        wrapped(page, condition->text, 34);
+        rig_text_wrapped(page, condition->text, 34);
         rig_condition_lines(&lines, condition);
         for (const char *line = rig_buf_text(&lines), *end; *line != '\0'; line = end + (*end == '\n')) {
             end = line + strcspn(line, "\n");
@@ -583,7 +433,7 @@ static void add_conditions(const struct page *page)
     }
 }
 
-static void add_crashes(const struct page *page)
+static void add_crashes(const struct rig_text_page *page)
 {
     const struct rig_effort *effort = &page->verdict->effort;
     if (effort->crash_count == 0)
@@ -596,12 +446,12 @@ static void add_crashes(const struct page *page)
         rig_buf_add_text(&text, "; its log ends: ");
         rig_buf_add_text(&text, effort->crashes[i].log_tail[0] == '\0' ? "(nothing)" : effort->crashes[i].log_tail);
         rig_buf_add_text(page->out, "  ");
-        wrapped(page, rig_buf_text(&text), 2);
+        rig_text_wrapped(page, rig_buf_text(&text), 2);
         rig_buf_done(&text);
     }
 }
 
-static void add_latencies(const struct page *page)
+static void add_latencies(const struct rig_text_page *page)
 {
     const struct rig_report_run *run = page->run;
     bool any = false;
@@ -643,7 +493,7 @@ static size_t code_columns(const struct rig_report_run *run)
     return columns;
 }
 
-static void add_errors(const struct page *page)
+static void add_errors(const struct rig_text_page *page)
 {
     const struct rig_report_run *run = page->run;
     const size_t columns = code_columns(run);
@@ -655,16 +505,16 @@ static void add_errors(const struct page *page)
         struct rig_buf count;
         rig_buf_init(&count, 0);
         rig_words_count(&count, error->count);
-        rig_buf_printf(page->out, "  %-8s %9s  ", error->outcome, rig_buf_text(&count));
+        rig_buf_printf(page->out, "  %-8s %9s  ", rig_words_outcome(error->outcome), rig_buf_text(&count));
         rig_buf_clear(&count);
         rig_words_clean(&count, error->code, false);
         rig_buf_printf(page->out, "%-*s ", (int)columns, rig_buf_text(&count));
-        wrapped(page, error->text, columns + 23);
+        rig_text_wrapped(page, error->text, columns + 23);
         rig_buf_done(&count);
     }
 }
 
-static void add_run_lines(const struct page *page, const struct rig_run_line *lines, size_t count)
+static void add_run_lines(const struct rig_text_page *page, const struct rig_run_line *lines, size_t count)
 {
     struct rig_buf line;
     rig_buf_init(&line, 0);
@@ -677,7 +527,7 @@ static void add_run_lines(const struct page *page, const struct rig_run_line *li
     rig_buf_done(&line);
 }
 
-static void add_run(const struct page *page)
+static void add_run(const struct rig_text_page *page)
 {
     heading(page, page->run == NULL ? "History" : "Run");
     if (page->run != NULL)
@@ -685,10 +535,10 @@ static void add_run(const struct page *page)
     add_run_lines(page, rig_history_lines, RIG_HISTORY_LINES);
     if (rig_words_blunt(page->verdict)) {
         label(page, "");
-        paint_line(page, YELLOW,
+        paint_line(page, RIG_TEXT_YELLOW,
                    "warning: more than 5 % of those that did not fail have an unknown fate: their writes");
         label(page, "");
-        paint_line(page, YELLOW,
+        paint_line(page, RIG_TEXT_YELLOW,
                    "count only if they were read, which weakens the check. The errors may show the cause.");
     }
     if (page->run == NULL)
@@ -697,7 +547,7 @@ static void add_run(const struct page *page)
     add_errors(page);
 }
 
-static void add_cost(const struct page *page)
+static void add_cost(const struct rig_text_page *page)
 {
     const struct rig_verdict *verdict = page->verdict;
     const struct rig_cost *cost = &verdict->cost;
@@ -717,7 +567,7 @@ void rig_report_brief(const struct rig_verdict *verdict, const struct rig_report
                       struct rig_buf *out)
 {
     RIG_REQUIRE(verdict != NULL && verdict->history != NULL && out != NULL);
-    const struct page page = {
+    const struct rig_text_page page = {
         .verdict = verdict, .run = run, .colour = colour, .columns = SIZE_MAX, .brief = true, .out = out};
     add_verdict(&page);
 }
@@ -726,11 +576,11 @@ void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_
                      struct rig_buf *out)
 {
     RIG_REQUIRE(verdict != NULL && verdict->history != NULL && out != NULL);
-    struct page page = {.verdict = verdict,
-                        .run = run,
-                        .colour = colour,
-                        .columns = columns == 0 ? RIG_REPORT_COLUMNS : columns,
-                        .out = out};
+    struct rig_text_page page = {.verdict = verdict,
+                                 .run = run,
+                                 .colour = colour,
+                                 .columns = columns == 0 ? RIG_REPORT_COLUMNS : columns,
+                                 .out = out};
     rig_episodes_init(&page.episodes, verdict);
     add_verdict(&page);
     add_requested(&page);

@@ -525,3 +525,17 @@ void rig_words_provenance(struct rig_buf *out, const struct rig_report_provenanc
     if (facts->file_system != NULL && facts->file_system[0] != '\0')
         rig_buf_printf(out, ", data on %s", facts->file_system);
 }
+
+void rig_words_top_error(struct rig_buf *out, const struct rig_report_run *run)
+{
+    const struct rig_report_error *top = NULL;
+    for (uint32_t i = 0; run != NULL && i < run->error_count; i++)
+        top = top == NULL || run->errors[i].count > top->count ? &run->errors[i] : top;
+    if (top != NULL)
+        rig_tell(out, "%n time%p %c: %c", top->count, top->count, top->code, top->text);
+}
+
+const char *rig_words_outcome(const char *outcome)
+{
+    return strcmp(outcome, "info") == 0 ? "unknown" : outcome;
+}

@@ -99,6 +99,11 @@ void rig_words_reused(const struct rig_scope *scope, struct rig_buf *text);
 /* A warning about the order of the file; empty if there is none. */
 const char *rig_words_sorted(const struct rig_scope *scope);
 
+/* The word of an outcome for people: "unknown" for "info". */
+const char *rig_words_outcome(const char *outcome);
+/* "7,221 times 40001 could not serialize access": what clients got most often; adds nothing where there is none. */
+void rig_words_top_error(struct rig_buf *out, const struct rig_report_run *run);
+
 /* "Linux 6.1 x86_64, 2 cores of a CPU, 24 GiB, overlay (/tmp)"; what is not known is left out. */
 void rig_words_provenance(struct rig_buf *out, const struct rig_report_provenance *facts);
 

@@ -376,6 +376,7 @@ static enum rig_rc infer_counters(struct infer *in)
     in->all = rig_arena_array(in->arena, (size_t)in->history->key_count + 1, sizeof *in->all);
     if (in->all == NULL || !begin_bounds(in))
         return no_memory(in);
+    in->inference->full_reads = in->inference->open_reads;
     sum_all(in);
     return visit_reads(in, take_read, NULL) ? RIG_OK : no_memory(in);
 }
@@ -576,6 +577,7 @@ static enum rig_rc infer_bank(struct infer *in, const struct rig_assumptions *as
             return no_memory(in);
         if (!is_full_read(in, txn, seen, accounts, &total))
             continue;
+        in->inference->full_reads++;
         if (!known) {
             known = true;
             first = txn;

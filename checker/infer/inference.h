@@ -40,6 +40,8 @@ struct rig_inference {
     unsigned contradicted;    /* RIG_ASSUMPTION_BIT()s of the assumptions that do not hold here */
     uint64_t unordered_keys;  /* keys with unread appends of two or more committed transactions */
     uint64_t observations;    /* of types without edges: committed operations that show a state */
+    uint64_t full_reads;      /* checked against what was added: of counters each known one, of banks those of all
+                                 accounts */
     uint64_t unknown_reads;   /* reads of ok transactions whose results are not known */
     uint64_t open_reads;      /* reads of committed transactions whose results leave open which versions they saw */
     uint64_t missing_reads;   /* those of them that may have been before each version they miss (row_inference.h) */

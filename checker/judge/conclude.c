@@ -97,6 +97,7 @@ void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inferen
     scope->unknown_reads += tally.unknown_reads;
     scope->open_reads += inference->open_reads;
     scope->observations += inference->observations;
+    scope->full_reads += inference->full_reads;
     scope->unsettled |= tally.committed > tally.ok;
     verdict->ok_count += tally.ok;
     verdict->fail_count += tally.fail;

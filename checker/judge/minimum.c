@@ -126,6 +126,18 @@ static void say_acknowledged(const struct rig_verdict *verdict, struct rig_buf *
                    rig_plural(got), verdict->effort.known ? " of the load" : "", rig_was_were(got), least);
 }
 
+/* The likely reason of too little evidence. */
+static void say_error(const struct rig_verdict *verdict, struct rig_buf *text)
+{
+    const struct rig_effort *effort = &verdict->effort;
+    if (text->size == 0 || effort->error_code == NULL || effort->error_count == 0)
+        return;
+    rig_buf_printf(text, "; the error that clients got most often, %" PRIu64 " time%s, is %s", effort->error_count,
+                   rig_plural(effort->error_count), effort->error_code);
+    if (effort->error_text != NULL && effort->error_text[0] != '\0')
+        rig_buf_printf(text, ": %s", effort->error_text);
+}
+
 /* The plan has faults and none took effect: the database was tested without them. */
 static void say_faults(const struct rig_verdict *verdict, struct rig_buf *text)
 {
@@ -234,6 +246,7 @@ enum rig_rc rig_verdict_weigh(struct rig_verdict *verdict, const struct rig_mini
     say_lost(verdict, &text);
     say_shares(verdict, &text);
     say_acknowledged(verdict, &text);
+    say_error(verdict, &text);
     say_faults(verdict, &text);
     say_unproven(verdict, &text);
     say_missing_issues(verdict, &text);

@@ -133,6 +133,23 @@ uint64_t rig_anomaly_cases(enum rig_anomaly anomaly)
 /* ---- groups ---- */
 
 static const struct {
+    enum rig_anomaly anomaly;
+    const char *name;
+} plain[] = {{RIG_ANOMALY_G0, "dirty-write"},          {RIG_ANOMALY_G1A, "aborted-read"},
+             {RIG_ANOMALY_G1B, "intermediate-read"},   {RIG_ANOMALY_G_SINGLE, "read-skew"},
+             {RIG_ANOMALY_G_NONADJACENT, "long-fork"}, {RIG_ANOMALY_G2_ITEM, "write-skew"},
+             {RIG_ANOMALY_G2_PREDICATE, "phantom"}};
+
+const char *rig_anomaly_plain(enum rig_anomaly anomaly)
+{
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+        if (plain[i].anomaly == anomaly)
+            return plain[i].name;
+    }
+    return NULL;
+}
+
+static const struct {
     const char *name;
     uint64_t anomalies;
 } groups[] = {
@@ -152,10 +169,11 @@ static const struct {
 
 bool rig_anomaly_group(uint32_t index, const char **name, uint64_t *anomalies)
 {
-    if (index >= sizeof groups / sizeof groups[0])
+    const size_t group_count = sizeof groups / sizeof groups[0];
+    if (index >= group_count + sizeof plain / sizeof plain[0])
         return false;
-    *name = groups[index].name;
-    *anomalies = groups[index].anomalies;
+    *name = index < group_count ? groups[index].name : plain[index - group_count].name;
+    *anomalies = index < group_count ? groups[index].anomalies : RIG_ANOMALY_BIT(plain[index - group_count].anomaly);
     return true;
 }
 

@@ -190,3 +190,34 @@ const char *rig_object_phenomenon(const struct rig_history *history, const struc
         return NULL;
     return lost ? "lost-element" : uses.nothings > 0 ? "false-empty" : "reordered-elements";
 }
+
+const char *rig_object_deed(const struct rig_history *history, const struct rig_witness *witness)
+{
+    static const struct {
+        const char *name, *words;
+    } all[] = {{"duplicated-element", "An element was taken twice"},
+               {"phantom-element", "An element was taken that was not there"},
+               {"lost-element", "An acknowledged element was not found"},
+               {"false-empty", "Nothing was found although there were elements"},
+               {"reordered-elements", "Elements were taken in a wrong order"}};
+    const struct rig_txn_op *op = rig_txn_ops(history, witness->txns[0]);
+    const char *phenomenon = witness->blocked == NULL ? NULL : rig_object_phenomenon(history, witness);
+    if (history->workload == RIG_WORKLOAD_MUTEX && witness->blocked != NULL && op->kind == RIG_OP_EXPECT)
+        return op->value == 0 ? "A lock had two owners at once" : "A lock was released that was free";
+    for (size_t i = 0; phenomenon != NULL && i < sizeof all / sizeof all[0]; i++) {
+        if (strcmp(all[i].name, phenomenon) == 0)
+            return all[i].words;
+    }
+    return "No order of the operations explains their results";
+}
+
+const char *rig_object_noun(enum rig_workload workload)
+{
+    static const char *const nouns[RIG_WORKLOAD_COUNT] = {[RIG_WORKLOAD_CAS_REGISTER] = "register",
+                                                          [RIG_WORKLOAD_MUTEX] = "lock",
+                                                          [RIG_WORKLOAD_QUEUE] = "queue",
+                                                          [RIG_WORKLOAD_STACK] = "stack",
+                                                          [RIG_WORKLOAD_APPEND_REGISTER] = "string"};
+    RIG_REQUIRE((unsigned)workload < RIG_WORKLOAD_COUNT && nouns[workload] != NULL);
+    return nouns[workload];
+}

@@ -21,6 +21,11 @@ struct rig_witness;
 struct rig_blocked;
 const char *rig_object_phenomenon(const struct rig_history *history, const struct rig_witness *witness);
 
+/* The deed of an object without an explanation, as a clause that begins a sentence: "A lock had two owners at once". */
+const char *rig_object_deed(const struct rig_history *history, const struct rig_witness *witness);
+/* "register", "lock", "queue", "stack", "string". */
+const char *rig_object_noun(enum rig_workload workload);
+
 /* The value of a register that was not written, and of a free lock. */
 int64_t rig_object_nil(enum rig_workload workload);
 /* Adds a value of a string register: a text without its quotes, any other value as it is shown. */

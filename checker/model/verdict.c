@@ -23,11 +23,13 @@ bool rig_lost_add(struct rig_lost_rows *rows, const struct rig_history *history,
                   uint32_t key, int64_t value, struct rig_arena *arena)
 {
     char name[256];
+    const char *node = rig_history_column_name(history, txn, RIG_COLUMN_NODE);
     if (rows->count == LOST_MOST)
         return true;
     rig_history_key_name(history, key, name, sizeof name);
     char *copy = rig_arena_text(arena, name, strlen(name));
-    if (copy == NULL || !make_room(rows, arena))
+    const char *node_copy = node == NULL ? NULL : rig_arena_text(arena, node, strlen(node));
+    if (copy == NULL || (node != NULL && node_copy == NULL) || !make_room(rows, arena))
         return false;
     rows->at[rows->count++] = (struct rig_lost){.txn = rig_txn_name(history, txn),
                                                 .reader = rig_txn_name(history, reader),
@@ -35,6 +37,7 @@ bool rig_lost_add(struct rig_lost_rows *rows, const struct rig_history *history,
                                                 .acknowledged_ns = history->txns[txn].complete_ns,
                                                 .read_ns = history->txns[reader].invoke_ns,
                                                 .value = value,
-                                                .key = copy};
+                                                .key = copy,
+                                                .node = node_copy};
     return true;
 }

@@ -19,7 +19,7 @@
  * All lost appends or writes of a verdict (anomaly.h), beyond the few that have a witness: one row each, independent of
  * the history, of which windows are freed.
  *
- * Space: 64 bytes each and the texts of keys; at most LOST_MOST rows are kept, the first ones in the order of
+ * Space: 64 bytes each and the texts of keys and nodes; at most LOST_MOST rows are kept, the first ones in the order of
  * acknowledgement within each window.
  */
 
@@ -31,6 +31,7 @@ struct rig_lost {
         read_ns; /* times of the completion, and of the reader's invocation; RIG_NO_TIME: unknown */
     int64_t value;
     const char *key;
+    const char *node; /* that acknowledged it; NULL: unknown */
 };
 
 struct rig_lost_rows {
@@ -158,6 +159,8 @@ struct rig_scope {
     uint64_t unknown_reads;               /* reads of ok transactions whose results are not known */
     uint64_t open_reads;                  /* reads whose results leave open which versions they saw */
     uint64_t observations;                /* of objects: acknowledged operations that show a state */
+    uint64_t full_reads;                  /* checked against what was added: of counters each known one, of banks
+                                             those of all accounts */
     const struct rig_fault_event *faults; /* what a nemesis did; times as in the history */
     size_t fault_count;
     uint64_t apart; /* bits: levels that windows left open, because the orders they chose have no continuation */
@@ -219,8 +222,10 @@ struct rig_effort {
     bool interrupted;      /* by a signal */
     uint64_t acknowledged; /* transactions of the load; of a bare history, all */
     double load, answering;
-    uint32_t planned_faults;                      /* entries of the plan's nemesis */
-    const char *failure;                          /* why the run failed; NULL: it did not. Borrowed. */
+    uint32_t planned_faults;             /* entries of the plan's nemesis */
+    const char *failure;                 /* why the run failed; NULL: it did not. Borrowed. */
+    const char *error_code, *error_text; /* that clients got most often; NULL: none. Borrowed. */
+    uint64_t error_count;
     const struct rig_table_condition *conditions; /* of the run's program; borrowed until the reports are written */
     uint32_t condition_count;
     const struct rig_server_crash *crashes; /* borrowed, too */

@@ -317,7 +317,9 @@ static const char *describe_error(struct rig_run_client *client, enum rig_outcom
     rig_printable_line(transaction->error_code);
     rig_printable_line(transaction->error_text);
     const char *code = transaction->error_code[0] == '\0' ? "unknown" : transaction->error_code;
-    rig_run_errors_add(&client->errors, outcome, code, transaction->error_text);
+    const uint32_t row = rig_run_errors_add(&client->errors, outcome, code, transaction->error_text);
+    atomic_store_explicit(&client->live_errors.counts[row], client->errors.rows[row].count, memory_order_relaxed);
+    atomic_store_explicit(&client->live_errors.row_count, client->errors.count, memory_order_release);
     (void)snprintf(text, ERROR_BYTES, "%s: %s", code, transaction->error_text);
     return text;
 }

@@ -11,6 +11,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/run_files.h"
 #include "base/password.h"
 #include "base/plural.h"
 #include "base/printable.h"
@@ -131,7 +132,7 @@ static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
     if (rc != RIG_OK)
         return rc;
     rc = run_phase(run, RIG_RUN_FINAL, err);
-    rig_log(RIG_LOG_INFO, "run", "the final reads have ended");
+    rig_log(RIG_LOG_INFO, "run", RIG_RUN_LOG_READS_ENDED);
     return rc;
 }
 

@@ -51,18 +51,19 @@ static struct rig_run_error *find_row(struct rig_run_errors *errors, enum rig_ou
     return NULL;
 }
 
-void rig_run_errors_add(struct rig_run_errors *errors, enum rig_outcome outcome, const char *code, const char *text)
+uint32_t rig_run_errors_add(struct rig_run_errors *errors, enum rig_outcome outcome, const char *code, const char *text)
 {
     struct rig_run_error *row = find_row(errors, outcome, code);
     if (row != NULL) {
         row->count++;
-        return;
+        return (uint32_t)(row - errors->rows);
     }
     row = &errors->rows[errors->count++];
     *row = (struct rig_run_error){.outcome = outcome, .count = 1};
     const bool last = errors->count == RIG_RUN_ERROR_ROWS;
     (void)snprintf(row->code, sizeof row->code, "%s", last ? "other" : code);
     (void)snprintf(row->text, sizeof row->text, "%s", last ? "other kinds of errors" : text);
+    return errors->count - 1;
 }
 
 void rig_run_errors_merge(struct rig_run_errors *errors, const struct rig_run_errors *more)

@@ -83,12 +83,18 @@ struct rig_run_errors {
     uint32_t count;
 };
 
-/* One more error; texts are cut to fit. */
-void rig_run_errors_add(struct rig_run_errors *errors, enum rig_outcome outcome, const char *code, const char *text);
+/* One more error; texts are cut to fit. Returns its row. */
+uint32_t rig_run_errors_add(struct rig_run_errors *errors, enum rig_outcome outcome, const char *code,
+                            const char *text);
 /* Adds what `more` counted. */
 void rig_run_errors_merge(struct rig_run_errors *errors, const struct rig_run_errors *more);
 /* Most frequent first. */
 void rig_run_errors_sort(struct rig_run_errors *errors);
+/* The errors of a client as the monitor may see them: rows do not change once they are published. */
+struct rig_run_live_errors {
+    _Atomic uint32_t row_count;
+    _Atomic uint64_t counts[RIG_RUN_ERROR_ROWS]; /* of these rows */
+};
 /* How many errors there were. */
 uint64_t rig_run_errors_total(const struct rig_run_errors *errors);
 

@@ -358,6 +358,27 @@ static int64_t total_of_all(const struct rig_run_state *run)
     return run->part.ranks == NULL || run->load.total == 0 ? run->load.total : total;
 }
 
+/* The code that the clients of this process got most often. */
+static void find_top_error(const struct rig_run_state *run, struct rig_progress *progress,
+                           char code[RIG_ERROR_CODE_BYTES])
+{
+    struct rig_run_errors all = {.count = 0};
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        const struct rig_run_client *client = &run->clients[i];
+        const uint32_t rows = atomic_load_explicit(&client->live_errors.row_count, memory_order_acquire);
+        for (uint32_t row = 0; row < rows; row++) {
+            const uint32_t at = rig_run_errors_add(&all, RIG_OUTCOME_FAIL, client->errors.rows[row].code, "");
+            all.rows[at].count += rig_run_read(&client->live_errors.counts[row]) - 1;
+        }
+    }
+    rig_run_errors_sort(&all);
+    if (all.count == 0)
+        return;
+    (void)snprintf(code, RIG_ERROR_CODE_BYTES, "%s", all.rows[0].code);
+    progress->error = code;
+    progress->error_count = all.rows[0].count;
+}
+
 static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     const struct rig_run_state *run = monitor->run;
@@ -387,6 +408,8 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
         progress.duration_ns = run->simulated ? 0 : run->load.duration_ns;
         progress.part = rig_run_load_phase_name(run);
     }
+    char code[RIG_ERROR_CODE_BYTES];
+    find_top_error(run, &progress, code);
     char faults[128] = "";
     if (run->faults.nemesis != NULL)
         rig_nemesis_describe(run->faults.nemesis, faults, sizeof faults);

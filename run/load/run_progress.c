@@ -148,7 +148,9 @@ void rig_progress_text(const struct rig_progress *progress, unsigned columns, ch
     if (!progress->has_share) {
         add_count(&line, " ok ", progress->ok);
         add_count(&line, " fail ", progress->fail);
-        add_count(&line, " info ", progress->info);
+        add_count(&line, " unknown ", progress->info);
+        if (progress->error != NULL)
+            add(&line, " (mostly %s)", progress->error);
     }
     if (progress->has_latency) {
         add_duration(&line, " p50 ", progress->p50_ns);
@@ -178,6 +180,8 @@ static void add_outcomes(struct rig_json_writer *w, const struct rig_progress *p
     if (progress->has_latency)
         rig_json_members(w, "p50_ms: %f, p99_ms: %f", (double)progress->p50_ns / RIG_NS_PER_MS,
                          (double)progress->p99_ns / RIG_NS_PER_MS);
+    if (progress->error != NULL)
+        rig_json_members(w, "error: %s, error_count: %d", progress->error, progress->error_count);
     if (progress->faults != NULL && progress->faults[0] != '\0')
         rig_json_string(w, "faults", progress->faults);
 }

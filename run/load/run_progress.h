@@ -24,6 +24,8 @@ struct rig_progress {
     double share;           /* of the history that was read, 0 to 1 */
     int64_t share_ns;       /* what `share` took */
     const uint64_t *found;  /* of a check during the run: how many of each anomaly, by enum rig_anomaly; or NULL */
+    const char *error;      /* the code that clients got most often; NULL: none got one */
+    uint64_t error_count;   /* how often */
     const char *faults;     /* that are under way; NULL or empty: none */
     int64_t behind_ns;      /* by how much that check is behind the run; */
     bool put_off;           /*   it could not go on: the record is checked afterwards */

@@ -61,6 +61,7 @@ struct rig_run_client {
     uint32_t drained; /* closing or final reads in a row that took something from the key */
     struct rig_run_client_program program;
     struct rig_run_errors errors;
+    struct rig_run_live_errors live_errors;
 };
 
 struct rig_run_state {

@@ -19,11 +19,11 @@ static void claims_in_one_sentence(void **state)
     struct hand_verdict hand;
     hand_verdict_skew(&hand);
     struct rig_report_run run = {.driver = "postgres", .server = "PostgreSQL 15.4", .isolation = "serializable"};
-    assert_claim(&hand.verdict, NULL, "This history does not keep serializable: it shows G2-item.");
+    assert_claim(&hand.verdict, NULL, "This history does not keep serializable: it shows G2-item (write-skew).");
     assert_claim(&hand.verdict, &run,
-                 "PostgreSQL 15.4, asked for serializable, does not keep serializable: it shows G2-item.");
+                 "PostgreSQL 15.4, asked for serializable, does not keep serializable: it shows G2-item (write-skew).");
     run.server = run.isolation = NULL;
-    assert_claim(&hand.verdict, &run, "postgres does not keep serializable: it shows G2-item.");
+    assert_claim(&hand.verdict, &run, "postgres does not keep serializable: it shows G2-item (write-skew).");
 
     hand.verdict.requested_levels = 0;
     hand.verdict.requested_anomalies = RIG_ANOMALY_BIT(RIG_ANOMALY_G2_ITEM);

@@ -54,8 +54,9 @@ static void everything_is_on_the_page(void **state)
     struct rig_buf out;
     page_of(&hand.verdict, &run, "pg-serializable", &out);
     static const char *const parts[] = {
-        "<h1>PostgreSQL 15.4 (Debian 15.4-1), asked for serializable, does not keep serializable: ",
-        "it shows <span class=\"name\">G2-item.</span></h1>",
+        "<h1>T17 and T23 each missed what the other wrote: neither can have come first.</h1>",
+        "<p class=\"claim\">PostgreSQL 15.4 (Debian 15.4-1), asked for serializable, does not keep serializable: ",
+        "it shows <span class=\"name\">G2-item (write-skew).</span></p>",
         "<p>Serializability is refuted",
         "<dt>Evidence</dt><dd>3 acknowledged transactions; 0 failed",
         "<section class=\"card\" id=\"witness\">\n<h3>G2-item #1</h3>",

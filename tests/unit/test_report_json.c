@@ -33,9 +33,9 @@ static void shape_is_the_one_promised(void **state)
     struct hand_verdict hand;
     hand_verdict_skew(&hand);
     json_t *json = parsed(&hand.verdict, NULL);
-    static const char *const keys[] = {"schema",    "rig",      "valid",   "workload", "workload_origin", "summary",
-                                       "requested", "evidence", "levels",  "not",      "decision",        "anomalies",
-                                       "history",   "edges",    "reasons", "cost"};
+    static const char *const keys[] = {
+        "schema", "rig", "valid",    "workload",  "workload_origin", "summary", "happened", "requested", "evidence",
+        "levels", "not", "decision", "anomalies", "history",         "edges",   "reasons",  "cost"};
     size_t i = 0;
     const char *key;
     json_t *value;

@@ -67,7 +67,12 @@ static void the_line_has_all_parts(void **state)
     char text[256];
     struct rig_progress progress = halfway();
     rig_progress_text(&progress, 200, text, sizeof text);
-    assert_string_equal(text, "load 5.0s 10k/20k 2000/s ok 9000 fail 999 info 1 p50 110us p99 12ms left 5.0s");
+    assert_string_equal(text, "load 5.0s 10k/20k 2000/s ok 9000 fail 999 unknown 1 p50 110us p99 12ms left 5.0s");
+    progress.error = "40001";
+    progress.error_count = 990;
+    rig_progress_text(&progress, 200, text, sizeof text);
+    assert_string_equal(
+        text, "load 5.0s 10k/20k 2000/s ok 9000 fail 999 unknown 1 (mostly 40001) p50 110us p99 12ms left 5.0s");
 }
 
 /* The earlier of the two bounds; without a bound or a rate there is no estimate. */
@@ -113,7 +118,7 @@ static void a_check_shows_its_findings(void **state)
     progress.found = found;
     progress.behind_ns = RIG_NS_PER_S;
     rig_progress_text(&progress, 200, text, sizeof text);
-    assert_string_equal(text, "load 5.0s 10k/20k 2000/s ok 9000 fail 999 info 1 p50 110us p99 12ms left 5.0s");
+    assert_string_equal(text, "load 5.0s 10k/20k 2000/s ok 9000 fail 999 unknown 1 p50 110us p99 12ms left 5.0s");
     found[RIG_ANOMALY_G2_ITEM] = 3;
     progress.behind_ns = 2500 * RIG_NS_PER_MS;
     rig_progress_text(&progress, 200, text, sizeof text);
@@ -153,9 +158,9 @@ static void each_form_has_its_line(void **state)
     struct rig_progress progress = halfway();
     shown_as(&progress, RIG_PROGRESS_NONE, "");
     shown_as(&progress, RIG_PROGRESS_LINE,
-             "\rload 5.0s 10k/20k 2000/s ok 9000 fail 999 info 1 p50 110us p99 12ms left 5.0s\033[K\r\033[K");
+             "\rload 5.0s 10k/20k 2000/s ok 9000 fail 999 unknown 1 p50 110us p99 12ms left 5.0s\033[K\r\033[K");
     shown_as(&progress, RIG_PROGRESS_LINES,
-             "load 5.0s 10k/20k 2000/s ok 9000 fail 999 info 1 p50 110us p99 12ms left 5.0s\n");
+             "load 5.0s 10k/20k 2000/s ok 9000 fail 999 unknown 1 p50 110us p99 12ms left 5.0s\n");
     found[RIG_ANOMALY_G2_ITEM] = 3;
     progress.found = found;
     progress.behind_ns = 2500 * RIG_NS_PER_MS;

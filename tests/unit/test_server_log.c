@@ -73,8 +73,11 @@ static void lines_around_a_witness(void **state)
         folder, "pg-1.log",
         "2026-01-01 00:00:00.000 UTC [1] LOG:  too early\n"
         "2026-01-01 00:00:01.010 UTC [7] ERROR:  could not serialize <access>\n\tpassword=hunter2hunter2\033[31m\n"
+        "2026-01-01 00:00:01.030 UTC [7] FATAL:  terminating connection, because rig ends the server\n"
         "2026-01-01 00:00:59.000 UTC [1] LOG:  too late\n\tand its detail\n");
-    write_file(folder, "rig.log", "2026-01-01 00:00:01.010 UTC [7] ERROR:  of rig itself\n");
+    write_file(folder, "rig.log",
+               "2026-01-01 00:00:01.010 UTC [7] ERROR:  of rig itself\n"
+               "20260101T000001.020Z info run: the final reads have ended\n");
     write_file(folder, "other.txt", "2026-01-01 00:00:01.010 UTC [7] ERROR:  no log\n");
     (void)snprintf(link, sizeof link, "%s/evil.log", folder);
     assert_int_equal(symlink("other.txt", link), 0);

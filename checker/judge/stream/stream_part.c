@@ -101,6 +101,7 @@ enum rig_rc rig_stream_end_part(struct rig_stream *w, bool last, struct rig_stre
     part->unknown_reads = scope->unknown_reads;
     part->open_reads = scope->open_reads;
     part->observations = scope->observations;
+    part->full_reads = scope->full_reads;
     part->unordered_keys = scope->unordered_keys;
     for (unsigned link = 0; link < 3; link++)
         part->edges[link] = w->judge.edge_count[link];
@@ -125,6 +126,7 @@ void rig_stream_add_part(struct rig_stream *w, const struct rig_stream_part *par
     scope->unknown_reads += part->unknown_reads;
     scope->open_reads += part->open_reads;
     scope->observations += part->observations;
+    scope->full_reads += part->full_reads;
     scope->unordered_keys += part->unordered_keys;
     scope->unsettled |= part->unsettled;
     scope->has_invocations &= part->has_invocations;

@@ -28,7 +28,7 @@ struct rig_stream_part {
     bool good; /* no anomaly, no level open, and the border before it could be drawn */
     bool has_invocations, unsettled;
     struct rig_stream_border before, behind; /* after the last part: none wait */
-    uint64_t ok, fail, info, ops, committed, unknown_reads, open_reads, observations, unordered_keys;
+    uint64_t ok, fail, info, ops, committed, unknown_reads, open_reads, observations, full_reads, unordered_keys;
     uint64_t edges[3];
     uint64_t windows;
     int64_t infer_ns, search_ns, adding_ns;

@@ -87,7 +87,7 @@ class Bounds(RigTest):
         self.assertGreater(counted, 1000, repr(done))
         self.assertNotIn("nothing was acknowledged", done.out)
         total = self.results("out")["history"]["ok"]
-        told = [int(text.replace(",", "")) for text in re.findall(r"([\d,]+) ok(?:, [\d,]+ fail)?(?:, [\d,]+ info)? meanwhile", done.out)]
+        told = [int(text.replace(",", "")) for text in re.findall(r"([\d,]+) ok(?:, [\d,]+ fail)?(?:, [\d,]+ unknown)? meanwhile", done.out)]
         self.assertGreater(len(told), 0, repr(done))
         for count in told:
             self.assertLessEqual(count, total, repr(done))
