@@ -14,6 +14,7 @@
 enum { HELP_COLUMN = 26 };
 
 const char *const rig_argument_format_choices[] = {"text", "json", NULL};
+const char *const rig_argument_result_choices[] = {"text", "json", "edn", NULL};
 
 /* -- looking up ---------------------------------------------------------------------------------------------------- */
 
@@ -317,10 +318,20 @@ bool rig_arguments_has(const struct rig_arguments *arguments, const char *name)
     return false;
 }
 
-bool rig_arguments_json(const struct rig_arguments *arguments)
+static bool is_format(const struct rig_arguments *arguments, const char *wanted)
 {
     const char *format = rig_arguments_value(arguments, "format");
-    return format != NULL && strcmp(format, "json") == 0;
+    return format != NULL && strcmp(format, wanted) == 0;
+}
+
+bool rig_arguments_json(const struct rig_arguments *arguments)
+{
+    return is_format(arguments, "json");
+}
+
+bool rig_arguments_edn(const struct rig_arguments *arguments)
+{
+    return is_format(arguments, "edn");
 }
 
 bool rig_arguments_number(const struct rig_arguments *arguments, const char *name, uint64_t least, uint64_t most,

@@ -35,10 +35,18 @@ struct rig_argument {
 };
 
 extern const char *const rig_argument_format_choices[]; /* text, json */
+extern const char *const rig_argument_result_choices[]; /* text, json, edn */
 #define RIG_ARGUMENT_FORMAT                                                                                            \
     {                                                                                                                  \
         .name = "format", .value = "text|json", .choices = rig_argument_format_choices,                                \
         .help = "form of the result; text when not given"                                                              \
+    }
+
+/* For commands that check a history. */
+#define RIG_ARGUMENT_RESULT_FORMAT                                                                                     \
+    {                                                                                                                  \
+        .name = "format", .value = "text|json|edn", .choices = rig_argument_result_choices,                            \
+        .help = "form of the result; edn is the map of Elle: `:valid?`, `:anomaly-types`, `:not`; text when not given" \
     }
 
 /* An option that a command does not take, though another command does. */
@@ -96,6 +104,8 @@ const char *rig_arguments_value(const struct rig_arguments *arguments, const cha
 const char *rig_arguments_value_at(const struct rig_arguments *arguments, const char *name, size_t i);
 /* True for `--format json`. */
 bool rig_arguments_json(const struct rig_arguments *arguments);
+/* Whether --format is edn. */
+bool rig_arguments_edn(const struct rig_arguments *arguments);
 /*
  * The value of `name` as a whole number in [least, most], decimal digits only. `*number` stays as it is when the option
  * was not given. False after a complaint on stderr: return RIG_EXIT_USAGE then.

@@ -54,7 +54,7 @@ static const struct rig_argument check_arguments[] = {
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_BRIEF,
     RIG_ARGUMENT_VERBOSE,
-    RIG_ARGUMENT_FORMAT,
+    RIG_ARGUMENT_RESULT_FORMAT,
     RIG_ARGUMENT_REPORT,
     {.name = "proof",
      .value = "FILE",

@@ -37,7 +37,7 @@ static const struct rig_argument report_arguments[] = {
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_BRIEF,
     RIG_ARGUMENT_VERBOSE,
-    RIG_ARGUMENT_FORMAT,
+    RIG_ARGUMENT_RESULT_FORMAT,
     {.name = "output",
      .letter = 'o',
      .value = "DIR",

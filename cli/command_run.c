@@ -46,7 +46,7 @@ static const struct rig_argument arguments_of_run[] = {
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_BRIEF,
     RIG_ARGUMENT_VERBOSE,
-    RIG_ARGUMENT_FORMAT,
+    RIG_ARGUMENT_RESULT_FORMAT,
     {.name = NULL},
 };
 
@@ -290,7 +290,8 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
     struct rig_course *course =
         paths->count == 0 ? NULL
                           : rig_cli_course((const char *const *)paths->at, paths->count, &source, verdict, &job->facts);
-    const bool wanted = rig_arguments_json(job->arguments) || job->failure[0] == '\0' || verdict->scope.txn_count > 0;
+    const bool wanted = rig_arguments_json(job->arguments) || rig_arguments_edn(job->arguments) ||
+                        job->failure[0] == '\0' || verdict->scope.txn_count > 0;
     enum rig_rc rc = RIG_OK;
     /* The result goes out first: a report that cannot be written must not take it away. */
     if (wanted && !request->silent) /* without a transaction the complaint says enough */
@@ -558,8 +559,8 @@ int rig_cli_run_plan(const struct rig_cli_run_request *request)
                        .plan = request->plan,
                        .arguments = arguments,
                        .hold = -1,
-                       .is_quiet =
-                           request->silent || rig_arguments_has(arguments, "quiet") || rig_arguments_json(arguments)};
+                       .is_quiet = request->silent || rig_arguments_has(arguments, "quiet") ||
+                                   rig_arguments_json(arguments) || rig_arguments_edn(arguments)};
     rig_buf_init(&job.plan_yaml, 0);
     rig_arena_init(&job.known.arena, 0);
     const int status = run_job(&job);

@@ -106,6 +106,41 @@ static enum rig_rc join_record(const char *folder, char path[RIG_CLI_PATH_BYTES]
     return rank < 0 ? rc : join_rank(folder, rank, path, err);
 }
 
+/* The history in the folder of a test of Jepsen or of dbcop, or in the latest one of a folder with tests. */
+static enum rig_rc find_named(const char *given, char path[RIG_CLI_PATH_BYTES], bool *found, struct rig_err *err)
+{
+    static const char *const places[] = {"", "latest", "current"};
+    static const char *const names[] = {"history.edn", "history.jsonl", "history.txt", "history.bincode"};
+    static const char *const packed[] = {"", ".gz", ".zst"};
+    char folder[RIG_CLI_PATH_BYTES], name[64];
+    for (size_t at = 0; at < sizeof places / sizeof places[0] * 12; at++) {
+        (void)snprintf(name, sizeof name, "%s%s", names[at / 3 % 4], packed[at % 3]);
+        enum rig_rc rc = join(given, places[at / 12], folder, err);
+        if (rc == RIG_OK)
+            rc = join(folder, name, path, err);
+        *found = rc == RIG_OK && access(path, R_OK) == 0;
+        if (rc != RIG_OK || *found)
+            return rc;
+    }
+    return RIG_OK;
+}
+
+/* Words for a folder without a history. Jepsen's own binary file cannot be read. */
+static const char *nothing_found(const char *given, struct rig_err *why)
+{
+    char binary[RIG_CLI_PATH_BYTES];
+    struct rig_err unused = {0};
+    const bool has_binary = join(given, "test.jepsen", binary, &unused) == RIG_OK && access(binary, F_OK) == 0;
+    *why = (struct rig_err){0};
+    (void)rig_fail(
+        why, RIG_E_INPUT,
+        "%s: no history is in this folder: it has no history.rig, history.edn, history.jsonl, history.txt or "
+        "history.bincode (also as .gz or .zst), and neither has its folder latest%s",
+        given,
+        has_binary ? "; test.jepsen is Jepsen's binary form, which rig does not read: export the history as EDN" : "");
+    return why->text;
+}
+
 /*
  * Gives the file that `given` names: itself, "-" too, or the record of the run in the folder, or the folder of logs.
  *
@@ -123,12 +158,14 @@ static enum rig_rc cli_find_history(const char *given, char path[RIG_CLI_PATH_BY
     enum rig_rc rc = rig_cli_find_run(given, folder, &why);
     if (rc == RIG_OK)
         return join_record(folder, path, err);
-    rc = join(given, "history.bincode", path, err);
-    if (rc != RIG_OK || access(path, R_OK) == 0)
+    bool found = false;
+    rc = find_named(given, path, &found, err);
+    if (rc != RIG_OK || found)
         return rc;
     if (rig_cobra_folder(given))
         return join(given, "", path, err);
-    return rig_fail(err, why.rc, "%s", why.text);
+    return rig_fail(err, why.rc, "%s",
+                    why.rc != RIG_E_INPUT || access(given, R_OK | X_OK) != 0 ? why.text : nothing_found(given, &why));
 }
 
 static enum rig_rc add_path(const char *path, struct rig_cli_paths *paths, struct rig_err *err)

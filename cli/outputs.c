@@ -254,8 +254,9 @@ enum rig_rc rig_cli_check_requested(const struct rig_arguments *arguments, struc
 
 bool rig_cli_shows_screen(const struct rig_arguments *arguments)
 {
-    return isatty(STDOUT_FILENO) == 1 && !rig_arguments_json(arguments) && !rig_arguments_has(arguments, "quiet") &&
-           !rig_arguments_has(arguments, "brief") && !rig_arguments_has(arguments, "verbose");
+    return isatty(STDOUT_FILENO) == 1 && !rig_arguments_json(arguments) && !rig_arguments_edn(arguments) &&
+           !rig_arguments_has(arguments, "quiet") && !rig_arguments_has(arguments, "brief") &&
+           !rig_arguments_has(arguments, "verbose");
 }
 
 /* The rows for a result: those of the terminal without the first line of a run and the prompt. */
@@ -277,6 +278,8 @@ enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct
     rig_buf_init(&out, 0);
     if (rig_arguments_json(arguments))
         rig_report_json(verdict, run, course, &out);
+    else if (rig_arguments_edn(arguments))
+        rig_report_edn(verdict, &out);
     else if (rig_arguments_has(arguments, "quiet") || rig_arguments_has(arguments, "brief"))
         rig_report_brief(verdict, run, colour, &out);
     else if (rig_cli_shows_screen(arguments))

@@ -344,6 +344,8 @@ static void add_anomalies(struct rig_json_writer *w, const struct rig_verdict *v
             continue;
         rig_json_begin_object(w, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
         rig_json_members(w, "count: %d, exact: %b", finding->count, finding->exact);
+        if (rig_anomaly_plain((enum rig_anomaly)anomaly) != NULL)
+            rig_json_string(w, "plain", rig_anomaly_plain((enum rig_anomaly)anomaly));
         rig_json_begin_array(w, "witnesses");
         for (uint32_t i = 0; i < finding->witness_count; i++)
             add_witness(w, verdict->history, episodes, logs, &finding->witnesses[i]);

@@ -1,5 +1,5 @@
 /*
- * Reports: a verdict (and the run it came from, when there is one) as text, JSON, JUnit XML, SARIF, GitHub's
+ * Reports: a verdict (and the run it came from, when there is one) as text, JSON, EDN, JUnit XML, SARIF, GitHub's
  * annotations and summary, HTML, SVG and DOT (the language of Graphviz).
  *
  * Every writer appends to a buffer and fails only at the buffer's maximum.
@@ -90,6 +90,8 @@ void rig_report_brief(const struct rig_verdict *verdict, const struct rig_report
 enum { RIG_REPORT_SCHEMA = 1 };
 void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run,
                      const struct rig_course *course, struct rig_buf *out);
+/* The map of Elle: `:valid?`, `:anomaly-types`, `:anomalies`, `:not`, `:also-not` (docs/results.md). */
+void rig_report_edn(const struct rig_verdict *verdict, struct rig_buf *out);
 void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                       struct rig_buf *out);
 /* SARIF 2.1.0: a result for each case that did not pass, a note for each other anomaly that was found. */

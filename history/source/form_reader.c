@@ -6,6 +6,7 @@
 #include "history/import/cobra_logs.h"
 #include "history/import/session_reader.h"
 #include "history/record/record_reader.h"
+#include "history/source/unpack.h"
 #include "history/text/classic_operations.h"
 #include "history/text/index_order.h"
 
@@ -94,15 +95,18 @@ enum rig_rc rig_form_refuse(const char *name, const char *data, size_t size, str
     if (rig_cobra_single_log(data, size))
         return rig_fail(err, RIG_E_INPUT, "%s: is the log of one client of Cobra; name the folder with all of them",
                         name);
-    return rig_fail(err, RIG_E_INPUT,
-                    "%s:1:1: is not a recognised history (expected .rig, JSON lines, EDN, or a form of Cobra, dbcop, "
-                    "PolySI, Plume or AWDIT)",
-                    name);
+    return rig_fail(
+        err, RIG_E_INPUT,
+        "%s:1:1: is not a recognised history (expected .rig, JSON lines, EDN, Jepsen's history.txt, or a form "
+        "of Cobra, dbcop, PolySI, Plume or AWDIT; each also as .gz or .zst)",
+        name);
 }
 
 enum rig_rc rig_form_look(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)
 {
     const struct rig_form_reader *reader = rig_form_reader_of(rig_form_recognise(data, size));
+    if (rig_unpack_is_wanted(data, size))
+        return RIG_OK; /* its form shows when all of it was read */
     return reader == NULL ? rig_form_refuse(name, data, size, err) : reader->look(name, data, size, undecided, err);
 }
 

@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "history/record/record_reader.h"
 #include "history/source/source_private.h"
+#include "history/source/unpack.h"
 #include "history/text/certificate_text.h"
 #include "history/text/text_reader.h"
 
@@ -147,11 +148,17 @@ static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
     return RIG_OK;
 }
 
+static enum rig_rc unpack_and_find(struct rig_source *made, struct rig_err *err)
+{
+    const enum rig_rc rc = rig_unpack(&made->bytes, made->name, made->options.load.limit_bytes, err);
+    return rc == RIG_OK ? find_reader(made, err) : rc;
+}
+
 /* Continues to open a source that has its bytes, unless `rc` is an error; frees it on failure. */
 static enum rig_rc open_source(struct rig_source *made, enum rig_rc rc, struct rig_source **source, struct rig_err *err)
 {
     if (rc == RIG_OK && made->reader == NULL)
-        rc = find_reader(made, err);
+        rc = unpack_and_find(made, err);
     if (rc == RIG_OK && made->options.follow && made->reader->grow == NULL)
         rc = rig_fail(err, RIG_E_INPUT, "%s: only rig's own form can be followed while it grows", made->name);
     if (rc == RIG_OK && !rig_source_make_parts(made))

@@ -113,6 +113,25 @@ static enum rig_rc refuse_overlap(const struct rig_classic *r, const struct rig_
                            "completion comes next; give each client's operations a `process`");
 }
 
+/* Nothing tells which other operations the client of one without a process ran, so it has a client of its own: their
+ * numbers follow those that the file gives. Completions are paired. */
+static void name_clients(struct rig_classic *r)
+{
+    int64_t next = 0;
+    for (uint32_t i = 0; i < r->items.count; i++) {
+        const struct rig_classic_item *item = &r->items.at[i];
+        if (item->has_process && item->process_name.at == NULL && item->process >= next)
+            next = item->process + 1;
+    }
+    for (uint32_t i = 0; i < r->items.count; i++) {
+        struct rig_classic_item *item = &r->items.at[i];
+        if (item->has_process || !item->is_client)
+            continue;
+        const bool completes = item->type != RIG_OPERATION_INVOKE && item->partner != RIG_TABLE_NONE;
+        item->process = completes ? r->items.at[item->partner].process : next++;
+    }
+}
+
 /* Pairs each completion with the invocation of its process before it. */
 static enum rig_rc pair_items(struct rig_classic *r)
 {
@@ -138,6 +157,8 @@ static enum rig_rc pair_items(struct rig_classic *r)
         *slot = i;
     }
     rig_table_done(&open);
+    if (rc == RIG_OK)
+        name_clients(r);
     return rc;
 }
 

@@ -60,14 +60,6 @@ enum rig_rc rig_classic_refuse(const struct rig_classic *r, const struct rig_cla
                            item->function.at == NULL ? "" : item->function.at, why, rig_data_type_names[r->workload]);
 }
 
-/* Nothing tells which other operations the client of one without a process ran, so it has a client of its own. */
-static int64_t own_process(const struct rig_classic *r, const struct rig_classic_item *item)
-{
-    enum { FIRST = 1 << 30 }; /* above the processes of a file that has some */
-    const bool completes = item->type != RIG_OPERATION_INVOKE && item->partner != RIG_TABLE_NONE;
-    return FIRST + (completes ? (int64_t)item->partner : item - r->items.at);
-}
-
 bool rig_classic_note_origin(struct rig_classic *r, size_t at)
 {
     struct rig_text_place *place = &r->place;
@@ -103,7 +95,7 @@ void rig_classic_begin(struct rig_classic *r, const struct rig_classic_item *ite
     if (item->process_name.at != NULL)
         rig_buf_printf(r->out, "\"%.*s\"", (int)item->process_name.length, item->process_name.at);
     else
-        rig_buf_add_int(r->out, item->has_process ? item->process : own_process(r, item));
+        rig_buf_add_int(r->out, item->process);
     put_field(r, "f", false);
     put_name(r, "txn");
     put_field(r, "value", false);

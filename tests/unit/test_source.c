@@ -291,8 +291,9 @@ static void failed_opens_give_the_reason(void **state)
     assert_string_equal(err.text, "it: is empty; a history has at least a header or one operation");
     err = (struct rig_err){0};
     assert_int_equal(rig_source_open_memory("it", "hello", 5, &options, &source, &err), RIG_E_INPUT);
-    assert_string_equal(err.text, "it:1:1: is not a recognised history (expected .rig, JSON lines, EDN, or a form of "
-                                  "Cobra, dbcop, PolySI, Plume or AWDIT)");
+    assert_string_equal(err.text, "it:1:1: is not a recognised history (expected .rig, JSON lines, EDN, Jepsen's "
+                                  "history.txt, or a form of Cobra, dbcop, PolySI, Plume or AWDIT; each also as .gz or "
+                                  ".zst)");
     err = (struct rig_err){0};
     assert_int_equal(rig_source_open("/", &options, &source, &err), RIG_E_IO);
     assert_string_equal(err.text, "/: is a folder; name the history in it");
