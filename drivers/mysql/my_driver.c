@@ -10,6 +10,7 @@
 #include "drivers/mysql/my_fault.h"
 #include "drivers/mysql/my_tables.h"
 #include "drivers/sql/sql_cluster.h"
+#include "drivers/sql/sql_preview.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
 #include "drivers/sql/sql_text.h"
@@ -110,6 +111,50 @@ static const struct rig_text_ops text_ops = {.clear = rig_sql_text_clear,
                                              .execute = rig_sql_text_execute,
                                              .look = rig_sql_text_look};
 
+static void preview_statement(struct rig_sql_preview *preview, const struct rig_my_schema *schema, uint32_t op)
+{
+    struct rig_sql_numbers numbers = {.key = 0};
+    uint32_t steps[RIG_MY_STEPS];
+    const uint32_t count =
+        rig_my_schema_steps(schema, rig_my_schema_of_op(schema, &preview->transaction, op, &numbers), steps);
+    const int64_t values[] = {numbers.key, numbers.value, numbers.expected, numbers.further};
+    for (uint32_t i = 0; i < count; i++) {
+        struct rig_buf sql;
+        rig_buf_init(&sql, 0);
+        rig_my_statement_print(&schema->statements[steps[i]], values, &sql);
+        rig_sql_preview_say(preview, rig_buf_text(&sql));
+        rig_buf_done(&sql);
+    }
+}
+
+static enum rig_rc preview(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
+                           void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+{
+    const struct rig_run_env env = {.options = options, .workload = workload, .run_name = RIG_SQL_PREVIEW_RUN};
+    struct rig_sql_preview preview;
+    struct rig_my_schema schema = {.statements = NULL};
+    struct rig_buf session;
+    rig_buf_init(&session, 0);
+    enum rig_rc rc = rig_sql_preview_init(&preview, transaction, show, context, err);
+    if (rc == RIG_OK)
+        rc = rig_my_schema_init(&schema, &env, options, err);
+    if (rc == RIG_OK) {
+        rig_my_schema_session(&schema, &session);
+        rig_sql_preview_say(&preview, rig_buf_text(&session));
+        rig_sql_preview_say(&preview, rig_my_schema_begin(&schema, transaction->read_only));
+    }
+    for (uint32_t op = 0; rc == RIG_OK && op < transaction->op_count; op++) {
+        rig_sql_preview_savepoint(&preview, op);
+        preview_statement(&preview, &schema, op);
+    }
+    if (rc == RIG_OK)
+        rig_sql_preview_say(&preview, "COMMIT");
+    rig_my_schema_done(&schema);
+    rig_sql_preview_done(&preview);
+    rig_buf_done(&session);
+    return rc;
+}
+
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
@@ -134,6 +179,7 @@ const struct rig_driver rig_driver = {
     .interrupt = rig_sql_session_interrupt,
     .close = rig_sql_session_close,
     .describe = describe,
+    .preview = preview,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES) |
                RIG_COLUMN_BIT(RIG_COLUMN_START_TS) | RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
     .settings = settings,

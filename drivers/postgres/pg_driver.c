@@ -9,6 +9,7 @@
 #include "drivers/postgres/pg_title.h"
 #include "drivers/postgres/pg_turn.h"
 #include "drivers/sql/sql_cluster.h"
+#include "drivers/sql/sql_preview.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
 #include "drivers/sql/sql_text.h"
@@ -96,6 +97,36 @@ static const struct rig_text_ops text_ops = {.clear = rig_sql_text_clear,
                                              .execute = rig_sql_text_execute,
                                              .look = rig_sql_text_look};
 
+static enum rig_rc preview(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
+                           void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+{
+    const struct rig_run_env env = {.options = options, .workload = workload, .run_name = RIG_SQL_PREVIEW_RUN};
+    struct rig_sql_preview preview;
+    struct rig_pg_schema schema = {.statements = NULL};
+    enum rig_rc rc = rig_sql_preview_init(&preview, transaction, show, context, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_schema_init(&schema, &env, options, err);
+    if (rc == RIG_OK)
+        rig_sql_preview_say(
+            &preview,
+            rig_pg_schema_fixed(&schema, transaction->read_only ? RIG_PG_BEGIN_READ_ONLY : RIG_PG_BEGIN)->text);
+    for (uint32_t op = 0; rc == RIG_OK && op < transaction->op_count; op++) {
+        struct rig_sql_numbers numbers;
+        char sql[2 * RIG_PG_STATEMENT_TEXT_BYTES];
+        const struct rig_pg_statement *statement = rig_pg_schema_of_op(&schema, &preview.transaction, op, &numbers);
+        rig_sql_preview_savepoint(&preview, op);
+        if (statement == NULL)
+            continue;
+        rig_pg_statement_print(statement, &numbers, sql, sizeof sql);
+        rig_sql_preview_say(&preview, sql);
+    }
+    if (rc == RIG_OK)
+        rig_sql_preview_say(&preview, "COMMIT");
+    rig_pg_schema_done(&schema);
+    rig_sql_preview_done(&preview);
+    return rc;
+}
+
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
@@ -119,6 +150,7 @@ const struct rig_driver rig_driver = {
     .interrupt = rig_sql_session_interrupt,
     .close = rig_sql_session_close,
     .describe = describe,
+    .preview = preview,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES) |
                RIG_COLUMN_BIT(RIG_COLUMN_START_TS) | RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
     .settings = settings,

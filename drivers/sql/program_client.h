@@ -82,6 +82,10 @@ enum rig_rc rig_sql_program_check(const void *object, enum rig_workload workload
 enum rig_rc rig_sql_program_init(struct rig_sql_program_run *run, const struct rig_run_env *env,
                                  const struct rig_text_list *command, const char *name, struct rig_err *err);
 void rig_sql_program_done(void *object);
+/* Hook of struct rig_driver. */
+enum rig_rc rig_sql_program_preview(const void *object, enum rig_workload workload,
+                                    const struct rig_transaction *transaction,
+                                    void (*show)(void *context, const char *text), void *context, struct rig_err *err);
 void rig_sql_program_describe(void *object, char *text, size_t size);
 
 extern const struct rig_row_ops rig_sql_program_row_ops;
@@ -104,6 +108,7 @@ extern const struct rig_text_ops rig_sql_program_text_ops;
     .interrupt = rig_sql_session_interrupt,                                                                            \
     .close = rig_sql_session_close,                                                                                    \
     .describe = rig_sql_program_describe,                                                                              \
+    .preview = rig_sql_program_preview,                                                                                \
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES), \
     .cluster = &rig_command_cluster_ops,                                                                               \
     .rows = &rig_sql_program_row_ops,                                                                                  \

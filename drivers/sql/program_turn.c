@@ -49,9 +49,8 @@ static bool take_element(struct rig_sql_turn *turn, uint32_t op, struct rig_sql_
     return done;
 }
 
-/* The statement of a write, and the insertion for the case that it changes no row. */
-static void find_put(enum rig_workload workload, enum rig_sql_dialect_statement *which,
-                     enum rig_sql_dialect_statement *first)
+void rig_sql_program_put_of(enum rig_workload workload, enum rig_sql_dialect_statement *which,
+                            enum rig_sql_dialect_statement *first)
 {
     *first = RIG_SQL_SAYS_WRITE_FIRST;
     *which = RIG_SQL_SAYS_WRITE;
@@ -145,6 +144,11 @@ static enum rig_sql_action find_action(const struct rig_sql_turn *turn, uint32_t
     return action;
 }
 
+enum rig_sql_dialect_statement rig_sql_program_compare_of(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_MUTEX ? RIG_SQL_SAYS_RELEASE : RIG_SQL_SAYS_COMPARE;
+}
+
 static bool run_action(struct rig_sql_turn *turn, uint32_t op)
 {
     const enum rig_workload workload = rig_sql_turn_run(turn)->sql.env->workload;
@@ -157,13 +161,12 @@ static bool run_action(struct rig_sql_turn *turn, uint32_t op)
     case RIG_SQL_READ_LOCKED:
         return rig_sql_turn_take_read(turn, op, rig_sql_turn_say(turn, RIG_SQL_SAYS_READ_LOCKED, &values));
     case RIG_SQL_PUT:
-        find_put(workload, &which, &first);
+        rig_sql_program_put_of(workload, &which, &first);
         return rig_sql_turn_put(turn, which, first, &values);
     case RIG_SQL_REPLACE:
         return rig_sql_turn_compare(turn, RIG_SQL_SAYS_WRITE, &values);
     case RIG_SQL_COMPARE:
-        return rig_sql_turn_compare(turn, workload == RIG_WORKLOAD_MUTEX ? RIG_SQL_SAYS_RELEASE : RIG_SQL_SAYS_COMPARE,
-                                    &values);
+        return rig_sql_turn_compare(turn, rig_sql_program_compare_of(workload), &values);
     case RIG_SQL_TAKE:
         return take_element(turn, op, &values);
     case RIG_SQL_EXTEND:
@@ -266,7 +269,7 @@ static bool send_ahead(struct rig_sql_turn *turn, const char *begin)
         if (action == RIG_SQL_READ_LOCKED)
             which = RIG_SQL_SAYS_READ_LOCKED;
         else if (action == RIG_SQL_PUT)
-            find_put(rig_sql_turn_run(turn)->sql.env->workload, &which, &first);
+            rig_sql_program_put_of(rig_sql_turn_run(turn)->sql.env->workload, &which, &first);
         begin_ahead(turn, &writer, &is_first, "ok");
         rig_sql_turn_write_said(turn, &writer, rig_sql_turn_said_of(turn, which, &values), &values);
         if (action == RIG_SQL_PUT) {

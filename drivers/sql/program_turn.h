@@ -59,6 +59,12 @@ enum rig_rc rig_sql_program_script(struct rig_sql_program_connection *connection
 enum rig_rc rig_sql_program_canary(const struct rig_sql_program_run *run, struct rig_sql_program_connection *connection,
                                    struct rig_err *err);
 
+/* The statement of a write, and the insertion for the case that it changes no row. */
+void rig_sql_program_put_of(enum rig_workload workload, enum rig_sql_dialect_statement *which,
+                            enum rig_sql_dialect_statement *first);
+/* The statement of a write that compares. */
+enum rig_sql_dialect_statement rig_sql_program_compare_of(enum rig_workload workload);
+
 /* ---- functions of struct rig_sql_client ---- */
 
 void rig_sql_program_turn_run(struct rig_sql_turn *turn);

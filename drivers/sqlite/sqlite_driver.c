@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "drivers/sql/sql_cluster.h"
+#include "drivers/sql/sql_preview.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
 #include "drivers/sql/sql_text.h"
 #include "drivers/sqlite/sqlite_outcome.h"
+#include "drivers/sqlite/sqlite_schema.h"
 #include "drivers/sqlite/sqlite_session.h"
 
 /* Indexes into the choices of the option of the same name; the words of the others are SQLite's own. */
@@ -145,6 +147,41 @@ static const struct rig_text_ops text_ops = {.clear = rig_sql_text_clear,
                                              .look = rig_sql_text_look,
                                              .looks_at_once = true};
 
+/* The statement of this number, among texts that each end with a NUL. */
+static const char *statement_text(const struct rig_sqlite_schema *schema, uint32_t number)
+{
+    const char *text = rig_buf_text(&schema->statements);
+    for (; number > 0; number--)
+        text += strlen(text) + 1;
+    return text;
+}
+
+static enum rig_rc preview(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
+                           void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+{
+    const struct rig_run_env env = {.options = options, .workload = workload, .run_name = RIG_SQL_PREVIEW_RUN};
+    struct rig_sql_preview preview;
+    struct rig_sqlite_schema schema = {.env = NULL};
+    enum rig_rc rc = rig_sql_preview_init(&preview, transaction, show, context, err);
+    if (rc == RIG_OK)
+        rc = rig_sqlite_schema_init(&schema, &env, err);
+    if (rc == RIG_OK)
+        rig_sql_preview_say(&preview,
+                            statement_text(&schema, transaction->read_only ? RIG_SQLITE_BEGIN_READ : RIG_SQLITE_BEGIN));
+    for (uint32_t op = 0; rc == RIG_OK && op < transaction->op_count; op++) {
+        struct rig_sqlite_call call;
+        rig_sql_preview_savepoint(&preview, op);
+        if (rig_sqlite_schema_of_op(&schema, &preview.transaction, op, &call))
+            rig_sql_preview_bound(&preview, statement_text(&schema, call.step.statement), call.values,
+                                  call.step.value_count);
+    }
+    if (rc == RIG_OK)
+        rig_sql_preview_say(&preview, "COMMIT");
+    rig_sqlite_schema_done(&schema);
+    rig_sql_preview_done(&preview);
+    return rc;
+}
+
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
@@ -166,6 +203,7 @@ const struct rig_driver rig_driver = {
     .interrupt = rig_sql_session_interrupt,
     .close = rig_sql_session_close,
     .describe = describe,
+    .preview = preview,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES),
     .cluster = &rig_sqlite_cluster_ops,
     .rows = &row_ops,
