@@ -1,6 +1,7 @@
 """An etcd of one member that rig did not start."""
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -17,16 +18,20 @@ def is_installed():
     return shutil.which("etcd") is not None
 
 
+MEMORY = "/dev/shm"
+
+
 class Server:
-    """Listens on 127.0.0.1, in the clear."""
+    """Listens on 127.0.0.1, in the clear. Its data is in memory where the machine has a folder for that: no test needs it to last."""
 
     def __init__(self, folder):
         folder.mkdir()
+        self.data = tempfile.mkdtemp(prefix="rig-test-etcd-", dir=MEMORY if os.access(MEMORY, os.W_OK) else folder)
         self.port = free_port()
         self.url, peers = f"http://127.0.0.1:{self.port}", f"http://127.0.0.1:{free_port()}"
         with open(folder / "log", "w") as log:
             self.process = subprocess.Popen(
-                ["etcd", "--name", "member", "--data-dir", folder / "data", "--listen-client-urls", self.url, "--advertise-client-urls",
+                ["etcd", "--name", "member", "--data-dir", self.data, "--listen-client-urls", self.url, "--advertise-client-urls",
                  self.url, "--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", f"member={peers}",
                  "--heartbeat-interval", "50", "--election-timeout", "250"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         for _ in range(2000):
@@ -48,6 +53,7 @@ class Server:
     def stop(self):
         self.process.kill()
         self.process.wait()
+        shutil.rmtree(self.data, ignore_errors=True)
 
 
 def serve_class(cls):
