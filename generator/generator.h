@@ -104,6 +104,7 @@ struct rig_generator_options {
     int64_t templates;               /* sql: conditions that are drawn before the load */
     double nulls;                    /* sql: share of the inserted values that are NULL */
     double locks, aggregates;        /* sql: shares of the reads that lock their rows, and that aggregate them */
+    double references;               /* sql: share of the inserted rows that have u, and of those that have r */
     int64_t amount_most;             /* of an increment or a transfer */
     double amount_negative;          /* share of the increments of counters that are below 0 */
     int64_t accounts;                /* of a bank: their number */

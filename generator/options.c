@@ -251,6 +251,13 @@ const struct rig_option rig_generator_option_table[] = {
      .offset = AT(aggregates),
      .default_text = "10%",
      .help = "type sql: share of the reads that aggregate their rows into one, with a list of their versions"},
+    {.name = "statements.references",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(references),
+     .default_text = "10%",
+     .help =
+         "type sql: share of the inserted rows that have a unique value, and of those that refer to one; the tables "
+         "have these constraints, and rig checks that they hold after the load"},
     {.name = "amount.most",
      .type = RIG_OPTION_INT,
      .offset = AT(amount_most),
@@ -388,6 +395,7 @@ static const struct effect {
     {"statements.nulls", DRAWN, T(SQL)},
     {"statements.locks", DRAWN, T(SQL)},
     {"statements.aggregates", DRAWN, T(SQL)},
+    {"statements.references", DRAWN, T(SQL)},
     {"amount.most", DRAWN, T(COUNTER) | T(BANK)},
     {"amount.negative", DRAWN, T(COUNTER)},
     {"accounts.count", DRAWN, T(BANK)},

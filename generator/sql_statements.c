@@ -2,7 +2,7 @@
 
 #include "history/types/row_ops.h"
 
-enum { TEMPLATE_STREAM = 118, OFTEN = 5, NULLS_OF_CONSTANTS = 4 };
+enum { TEMPLATE_STREAM = 118, OFTEN = 5, NULLS_OF_CONSTANTS = 4, REFERENCED = 8 };
 
 static uint32_t below(struct rig_rng *rng, uint32_t bound)
 {
@@ -106,12 +106,30 @@ static int64_t draw_condition(struct rig_generator *generator, enum rig_row_way 
 
 /* ---- what statements write ---- */
 
-static uint64_t draw_contents(struct rig_generator *generator)
+static uint32_t draw_contents(struct rig_generator *generator)
 {
     uint32_t contents = 0;
     for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++)
         contents = rig_row_with_code(contents, column, draw_code(&generator->rng, generator->options.nulls));
     return contents;
+}
+
+/* The number of an insert. Its u and r have few values, so that rows refer to each other. */
+static int64_t draw_insert(struct rig_generator *generator, struct rig_key_slot *slot)
+{
+    struct rig_rng *rng = &generator->rng;
+    const uint32_t contents = draw_contents(generator);
+    const int64_t count = rig_generator_value(generator, slot);
+    const int64_t plain = rig_row_sql_number(count, contents, RIG_ROWS_INSERT);
+    uint32_t keyed = contents;
+    for (uint32_t column = RIG_ROW_UNIQUE; column <= RIG_ROW_REFERENCE; column++) {
+        if (chance(rng, generator->options.references))
+            keyed = rig_row_with_code(keyed, column, RIG_ROW_ZERO + below(rng, REFERENCED));
+    }
+    if (!rig_row_is_keyed(keyed))
+        return plain;
+    const int64_t number = rig_row_keyed_number(count, keyed, RIG_ROWS_INSERT);
+    return number != 0 ? number : plain;
 }
 
 /* An assignment to another column than `not`, and of no value of that. */
@@ -163,10 +181,11 @@ uint32_t rig_sql_statement_draw(struct rig_generator *generator, struct rig_op *
         ops[count++] = (struct rig_op){type->read_op, slot->key, 0};
     }
     if (writes) {
-        const uint64_t payload = action == RIG_ROWS_INSERT   ? draw_contents(generator)
-                                 : action == RIG_ROWS_UPDATE ? draw_assignments(generator)
-                                                             : 0;
-        const int64_t number = rig_row_sql_number(rig_generator_value(generator, slot), payload, action);
+        const int64_t number =
+            action == RIG_ROWS_INSERT
+                ? draw_insert(generator, slot)
+                : rig_row_sql_number(rig_generator_value(generator, slot),
+                                     action == RIG_ROWS_UPDATE ? draw_assignments(generator) : 0, action);
         ops[count++] = (struct rig_op){type->write_op, slot->key, number};
     }
     return count;

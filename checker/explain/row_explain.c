@@ -378,8 +378,33 @@ static void add_step(const struct rig_history *history, const struct rig_step *s
                 step->from);
 }
 
+/* A constraint that the rows break after the load. */
+static void add_broken(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    const bool unique = w->anomaly == RIG_ANOMALY_BROKEN_UNIQUE;
+    const uint32_t column = unique ? RIG_ROW_UNIQUE : RIG_ROW_REFERENCE;
+    const uint32_t code = rig_row_column_code((uint32_t)rig_row_payload(w->value), column);
+    rig_say(history, text, "%T inserted row %V of table %K with %s = %d, ", w->txns[0], w->value, w->key,
+            unique ? "u" : "r", rig_row_value_of(code));
+    if (unique)
+        rig_say(history, text, "%T inserted row %V with the same value, and both are there after the load.", w->txns[1],
+                w->other_value);
+    else if (w->txn_count == 2)
+        rig_say(history, text,
+                "%T deleted row %V, the last one with u = %d, and row %V is there after the load: it refers to none.",
+                w->txns[1], w->other_value, rig_row_value_of(code), w->value);
+    else
+        rig_say(history, text,
+                "no committed transaction inserted a row with u = %d, and row %V is there after the load.",
+                rig_row_value_of(code), w->value);
+}
+
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
+    if (w->anomaly == RIG_ANOMALY_BROKEN_UNIQUE || w->anomaly == RIG_ANOMALY_BROKEN_REFERENCE) {
+        add_broken(history, w, text);
+        return;
+    }
     const bool missed = w->anomaly == RIG_ANOMALY_PREDICATE_READ_MISS;
     rig_say(history, text, missed ? "%Q, without %I, " : "%Q, %I ", w->txns[0], w->op, w->other_value);
     if (!missed)

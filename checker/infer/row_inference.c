@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/infer/row_constraints.h"
 #include "checker/infer/row_sweep.h"
 
 struct infer {
@@ -156,24 +157,12 @@ static bool take_row(struct infer *in, struct shown *shown, int64_t id, int64_t 
            (version == RIG_ROW_NONE || note_lost(in, shown, id, version));
 }
 
-/* Whether the contents of the row's versions say where it meets the condition. Contents that are not known make all
- * later ones unknown. */
-static bool tells_contents(const struct rig_row_chains *rows, const struct rig_row_write *insert,
-                           const struct rig_row_where *condition)
-{
-    if (condition->column != RIG_ROW_BY_TESTS || !insert->is_whole)
-        return true;
-    const bool is_deleted = rig_row_action(rig_rows_number(rows, insert->last)) == RIG_ROWS_DELETE;
-    const uint32_t last = is_deleted ? rows->versions[insert->last].before : insert->last;
-    return last != RIG_ROW_NONE && rows->versions[last].contents != RIG_ROW_CONTENTS_UNKNOWN;
-}
-
 struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t insert,
                                     const struct rig_row_where *condition)
 {
     const struct rig_row_write *of = &rows->statements[insert];
     struct rig_row_span span = {
-        .known = of->is_whole && tells_contents(rows, of, condition), .first = RIG_ROW_NONE, .last = of->last};
+        .known = of->is_whole && rig_rows_tell_contents(rows, of, condition), .first = RIG_ROW_NONE, .last = of->last};
     while (span.known && span.last != RIG_ROW_NONE && rig_rows_meets(rows, condition, span.last))
         span.last = rows->versions[span.last].before;
     if (!span.known || span.last == RIG_ROW_NONE || rig_row_action(of->number) != RIG_ROWS_INITIAL)
@@ -306,7 +295,7 @@ static uint32_t end_of(const struct infer *in, const struct rig_row_write *row)
     if (!row->is_whole)
         return in->history->txns[row->txn].outcome == RIG_OUTCOME_FAIL ? ENDS_NEVER_BEGUN : ENDS_OTHERWISE;
     if (!rig_row_is_of_sql(row->number) || rig_row_action(row->number) != RIG_ROWS_INSERT ||
-        !tells_contents(rows, row, &by_tests))
+        !rig_rows_tell_contents(rows, row, &by_tests))
         return ENDS_OTHERWISE;
     const uint32_t contents = rows->versions[row->last].contents;
     return contents == RIG_ROW_CONTENTS_UNKNOWN ? ENDS_DELETED : contents;
@@ -437,7 +426,7 @@ enum rig_rc rig_infer_rows(const struct rig_history *history, struct rig_assumpt
     }
     struct infer in = {
         .history = history, .rows = rows, .noncyclic = &inference->noncyclic, .links = &inference->links};
-    if (!take_all(&in, arena))
+    if (!take_all(&in, arena) || !rig_row_check_constraints(rows, &inference->noncyclic))
         return rig_memory_limit(err, "the dependencies");
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
     inference->unknown_reads = in.unknown_reads;

@@ -197,8 +197,8 @@ static bool add_read(struct making *m, uint32_t txn, uint32_t op)
     for (; ok && i < end; i++) {
         const uint32_t insert = m->rows->inserts[i];
         const struct rig_row_write *row = &m->rows->statements[insert];
-        if (row->is_whole && m->rows->committed[row->txn] && m->shown_by[insert] != m->reads &&
-            rig_row_own_version(m->rows, txn, op, row->number, NULL) == RIG_ROW_NONE)
+        if (row->is_whole && rig_rows_tell_contents(m->rows, row, &condition) && m->rows->committed[row->txn] &&
+            m->shown_by[insert] != m->reads && rig_row_own_version(m->rows, txn, op, row->number, NULL) == RIG_ROW_NONE)
             ok = add_row(m, txn, op, insert, &condition);
     }
     return ok;

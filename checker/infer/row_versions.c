@@ -450,3 +450,14 @@ enum rig_rc rig_rows_build(const struct rig_history *history, struct rig_arena *
     find_chains(rows);
     return RIG_OK;
 }
+
+/* Contents that are not known make all later ones unknown. */
+bool rig_rows_tell_contents(const struct rig_row_chains *rows, const struct rig_row_write *insert,
+                            const struct rig_row_where *condition)
+{
+    if (condition->column != RIG_ROW_BY_TESTS || !insert->is_whole)
+        return true;
+    const bool is_deleted = rig_row_action(rig_rows_number(rows, insert->last)) == RIG_ROWS_DELETE;
+    const uint32_t last = is_deleted ? rows->versions[insert->last].before : insert->last;
+    return last != RIG_ROW_NONE && rows->versions[last].contents != RIG_ROW_CONTENTS_UNKNOWN;
+}

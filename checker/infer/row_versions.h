@@ -114,6 +114,10 @@ static inline bool rig_rows_meets(const struct rig_row_chains *rows, const struc
     return rig_row_meets(condition, of->id, rows->statements[of->statement].number, of->contents);
 }
 
+/* Whether the contents of the row's versions, which have the chain of `insert`, say where it meets the condition. */
+bool rig_rows_tell_contents(const struct rig_row_chains *rows, const struct rig_row_write *insert,
+                            const struct rig_row_where *condition);
+
 static inline uint32_t rig_rows_writer(const struct rig_row_chains *rows, uint32_t version)
 {
     return rows->statements[rows->versions[version].statement].txn;

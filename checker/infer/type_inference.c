@@ -95,13 +95,13 @@ static enum rig_rc infer_objects(const struct rig_history *history, struct rig_a
         .anomalies = (which),                                                                                          \
     }
 
-#define ROWS(...)                                                                                                      \
+#define ROWS(which, ...)                                                                                               \
     {                                                                                                                  \
         .infer = rig_infer_rows, .link_items = rig_infer_items_of_rows, .continues = rig_row_continues, .whole = true, \
         .only_whole = true, .total_orders = true, .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                        \
         .open_for = "a read by condition does not tell which version it saw of a row that it does not show",           \
         .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) |        \
-                     A(LOST_UPDATE) | A(PREDICATE_MISMATCH) | A(PREDICATE_READ_MISS),                                  \
+                     A(LOST_UPDATE) | A(PREDICATE_MISMATCH) | A(PREDICATE_READ_MISS) | (which),                        \
         __VA_ARGS__                                                                                                    \
     }
 
@@ -143,8 +143,8 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .anomalies =
                 A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) | A(INTERNAL_PREDICATE),
         },
-    [RIG_WORKLOAD_PREDICATE] = ROWS(.has_certificates = true, .certified_by_rows = true),
-    [RIG_WORKLOAD_SQL] = ROWS(.certified_by_rows = true),
+    [RIG_WORKLOAD_PREDICATE] = ROWS(0, .has_certificates = true, .certified_by_rows = true),
+    [RIG_WORKLOAD_SQL] = ROWS(A(BROKEN_UNIQUE) | A(BROKEN_REFERENCE), .certified_by_rows = true),
     [RIG_WORKLOAD_CAS_REGISTER] = OBJECTS(0),
     [RIG_WORKLOAD_MUTEX] = OBJECTS(0),
     [RIG_WORKLOAD_QUEUE] = OBJECTS(A(PHANTOM_ELEMENT) | A(DUPLICATED_ELEMENT) | A(LOST_ELEMENT)),

@@ -158,6 +158,10 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
         return "reads of some key contradict each other, and not all of them are searched for it";
     if (asked == RIG_ANOMALY_GARBAGE_READ && verdict->scope.lost_count > 0)
         return "an omitted operation may have written the value";
+    if (asked == RIG_ANOMALY_BROKEN_UNIQUE || asked == RIG_ANOMALY_BROKEN_REFERENCE)
+        return verdict->scope.lost_count > 0 || verdict->scope.truncated || verdict->info_count > 0
+                   ? "an omitted operation, or a transaction of unknown fate, may have inserted or deleted rows"
+                   : NULL;
     if (asked == RIG_ANOMALY_LOST_WRITE && verdict->scope.lost_count > 0)
         return "an omitted operation may have overwritten the value";
     if (asked == RIG_ANOMALY_LOST_WRITE && rig_register_values_may_repeat(verdict->scope.workload) &&

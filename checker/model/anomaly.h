@@ -6,7 +6,7 @@
  * CBG15 = Cerone, Bernardi & Gotsman, CONCUR 2015; CG18 = Cerone & Gotsman, JACM 2018; KA20 = Kingsbury & Alvaro, Elle,
  * VLDB 2020; L79 = Lamport, How to Make a Multiprocessor Computer, IEEE ToC 1979; HW90 = Herlihy & Wing,
  * Linearizability, TOPLAS 1990; TAN20 = Tan et al., Cobra, OSDI 2020; CDWR24 = Clark, Donaldson, Wickerson & Rigger,
- * EuroSys 2024.
+ * EuroSys 2024; SQL:2016 = ISO/IEC 9075-2, Integrity constraints.
  */
 #ifndef RIG_CHECKER_MODEL_ANOMALY_H
 #define RIG_CHECKER_MODEL_ANOMALY_H
@@ -18,6 +18,9 @@
 #define RIG_ANOMALY_TABLE(X)                                                                                           \
     X(DUPLICATE_ELEMENTS, "duplicate-elements", false, "a read shows the same element twice", "KA20 5.2")              \
     X(GARBAGE_READ, "garbage-read", false, "a read shows a value that no transaction wrote", "KA20 4.2")               \
+    X(BROKEN_UNIQUE, "broken-unique", false, "two rows have the same value in a unique column after the load",         \
+      "SQL:2016")                                                                                                      \
+    X(BROKEN_REFERENCE, "broken-reference", false, "a foreign key refers to no row after the load", "SQL:2016")        \
     X(IMPOSSIBLE_VALUE, "impossible-value", false, "a read of a counter shows a value to which no increments sum up",  \
       "Jepsen, counter")                                                                                               \
     X(CYCLIC_VERSIONS, "cyclic-versions", false, "the versions of a key cannot be ordered", "KA20 5.3")                \

@@ -335,6 +335,9 @@ static void refuse(struct rig_sim_engine *engine, struct rig_sim_session *sessio
         engine->counts.pivots++;
         code = "not-serializable";
         text = "reads and writes of concurrent transactions could not be ordered";
+    } else if (why == RIG_SIM_CONSTRAINT) {
+        code = "constraint";
+        text = "a row would refer to none, or two rows would have the same unique value";
     } else if (why == RIG_SIM_MISMATCH) {
         engine->counts.mismatches++;
         code = "mismatch";

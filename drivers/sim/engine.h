@@ -144,7 +144,9 @@ enum {
       "a version of a row is left out of the index of one column, and conditions that begin with the column miss it")  \
     X(SKIPPED_RECHECK, "skipped-recheck", RIG_SIM_AT_STATEMENTS, RIG_SIM_ROWS,                                         \
       "an update or delete chooses rows as they were when its transaction began, and changes their newest versions "   \
-      "without another test")
+      "without another test")                                                                                          \
+    X(STALE_FOREIGN_KEY, "stale-foreign-key", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_SQL,                                   \
+      "a commit checks references between rows as they were when its transaction began")
 
 enum rig_sim_bug {
 #define RIG_SIM_BUG_ENUM(id, name, levels, workloads, help) RIG_SIM_BUG_##id,

@@ -142,14 +142,15 @@ struct rig_sim_engine {
 /* The result of one operation or commit of a session. */
 enum rig_sim_progress {
     RIG_SIM_WENT_ON,
-    RIG_SIM_BLOCKED,   /* on wanted_key */
-    RIG_SIM_COMMITTED, /* the rules allow the commit, and it has committed */
-    RIG_SIM_CONFLICT,  /* must abort: another transaction committed first */
-    RIG_SIM_PIVOT,     /* must abort: it would complete a dangerous structure */
-    RIG_SIM_MISMATCH,  /* must abort: an object is not as the operation expects */
-    RIG_SIM_DEADLOCK,  /* must abort: the waits form a cycle */
-    RIG_SIM_POOR,      /* must abort: a balance would be below 0 */
-    RIG_SIM_NO_MEMORY, /* must abort */
+    RIG_SIM_BLOCKED,    /* on wanted_key */
+    RIG_SIM_COMMITTED,  /* the rules allow the commit, and it has committed */
+    RIG_SIM_CONFLICT,   /* must abort: another transaction committed first */
+    RIG_SIM_PIVOT,      /* must abort: it would complete a dangerous structure */
+    RIG_SIM_CONSTRAINT, /* must abort: it would leave rows that break a constraint */
+    RIG_SIM_MISMATCH,   /* must abort: an object is not as the operation expects */
+    RIG_SIM_DEADLOCK,   /* must abort: the waits form a cycle */
+    RIG_SIM_POOR,       /* must abort: a balance would be below 0 */
+    RIG_SIM_NO_MEMORY,  /* must abort */
 };
 
 /* True with the chance `bug-rate` when this is the engine's bug. */

@@ -2,6 +2,7 @@
 
 #include "base/bug.h"
 #include "drivers/sim/engine_priv.h"
+#include "drivers/sim/sim_constraints.h"
 
 #define NONE UINT32_MAX
 
@@ -85,15 +86,6 @@ static bool validates(const struct rig_sim_engine *engine)
 }
 
 /* ---- rows ---- */
-
-/* The version of the row that commits up to `commit` show; NONE: it was not inserted yet. */
-static uint32_t version_at(const struct rig_sim_stored_table *table, uint32_t row, uint64_t commit)
-{
-    uint32_t version = table->rows.at[row].newest;
-    while (version != NONE && table->versions.at[version].commit > commit)
-        version = table->versions.at[version].older;
-    return version;
-}
 
 static struct rig_sim_left_row *find_left(struct rig_sim_predicate_work *work, uint32_t table, uint32_t row)
 {
@@ -183,7 +175,7 @@ static bool is_lost(const struct statement *s, const struct rig_sim_stored_versi
 /* Whether the row meets the condition, at the version that the statement looks at. */
 static bool finds(const struct statement *s, const struct rig_sim_stored_table *table, uint32_t row, uint32_t version)
 {
-    const uint32_t looked = s->tested_at == s->commit ? version : version_at(table, row, s->tested_at);
+    const uint32_t looked = s->tested_at == s->commit ? version : rig_sim_version_at(table, row, s->tested_at);
     const struct rig_sim_stored_version *at = looked == NONE ? NULL : &table->versions.at[looked];
     return at != NULL && at->number != 0 && !is_lost(s, at) &&
            rig_row_meets(&s->condition, table->rows.at[row].id, at->number, at->contents);
@@ -195,7 +187,7 @@ static bool take_rows(struct statement *s)
     const size_t own = s->work->left.count;
     for (uint32_t row = 0; row < table->rows.count; row++) {
         struct rig_sim_left_row *left = own == 0 ? NULL : find_left(s->work, s->table, row);
-        const uint32_t version = version_at(table, row, s->commit);
+        const uint32_t version = rig_sim_version_at(table, row, s->commit);
         const struct rig_sim_stored_version *at = version == NONE ? NULL : &table->versions.at[version];
         const struct seen_row seen = {.row = row,
                                       .base = version,
@@ -347,7 +339,7 @@ static bool changes_result(const struct rig_sim_stored_table *table, const struc
                            const struct rig_sim_stored_change *change, bool may_appear)
 {
     const uint32_t before =
-        may_appear ? version_at(table, change->row, read->commit) : table->versions.at[change->version].older;
+        may_appear ? rig_sim_version_at(table, change->row, read->commit) : table->versions.at[change->version].older;
     const bool was = met_at(table, read, change->row, before);
     const bool is = met_at(table, read, change->row, change->version);
     return was || (is && !may_appear);
@@ -437,6 +429,8 @@ enum rig_sim_progress rig_sim_commit_rows(struct rig_sim_engine *engine, struct 
     if (validates(engine) && !unchecked && !reads_hold(engine, work) &&
         !rig_sim_bug_strikes(engine, RIG_SIM_BUG_MISSED_PIVOT))
         return RIG_SIM_PIVOT;
+    if (!rig_sim_keeps_constraints(engine, work, session->snapshot.last[0]))
+        return RIG_SIM_CONSTRAINT;
     if (!rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_COMMIT) && !install(engine, work))
         return RIG_SIM_NO_MEMORY;
     leave(engine, work);

@@ -51,6 +51,15 @@ struct rig_sim_stored_table {
     struct rig_sim_stored_changes changes;
 };
 
+/* The version of the row that commits up to `commit` show; UINT32_MAX: it was not inserted yet. */
+static inline uint32_t rig_sim_version_at(const struct rig_sim_stored_table *table, uint32_t row, uint64_t commit)
+{
+    uint32_t version = table->rows.at[row].newest;
+    while (version != UINT32_MAX && table->versions.at[version].commit > commit)
+        version = table->versions.at[version].older;
+    return version;
+}
+
 /* A row as its transaction leaves it. */
 struct rig_sim_left_row {
     uint32_t table, row; /* row UINT32_MAX: it inserted it */

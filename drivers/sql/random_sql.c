@@ -15,13 +15,15 @@
 const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect)
 {
     static const char *const columns[] = {
-        [RIG_SQL_RANDOM_POSTGRES] = "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
-                                    "b bigint, c bigint, t text COLLATE \"C\", PRIMARY KEY (k, id)",
-        [RIG_SQL_RANDOM_SQLITE] = "k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, p INTEGER, a INTEGER, "
-                                  "b INTEGER, c INTEGER, t TEXT, PRIMARY KEY (k, id)",
+        [RIG_SQL_RANDOM_POSTGRES] =
+            "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
+            "b bigint, c bigint, t text COLLATE \"C\", u bigint, r bigint, PRIMARY KEY (k, id), UNIQUE (k, u)",
+        [RIG_SQL_RANDOM_SQLITE] =
+            "k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, p INTEGER, a INTEGER, "
+            "b INTEGER, c INTEGER, t TEXT, u INTEGER, r INTEGER, PRIMARY KEY (k, id), UNIQUE (k, u)",
         [RIG_SQL_RANDOM_MYSQL] = "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
                                  "b bigint, c bigint, t varchar(8) CHARACTER SET latin1 COLLATE latin1_bin, "
-                                 "PRIMARY KEY (k, id)"};
+                                 "u bigint, r bigint, PRIMARY KEY (k, id), UNIQUE (k, u)"};
     return columns[dialect];
 }
 
@@ -47,6 +49,8 @@ void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, 
     };
     struct rig_rng rng;
     rig_rng_init(&rng, seed, UINT64_MAX - 1000 - number);
+    if (dialect != RIG_SQL_RANDOM_SQLITE) /* which takes foreign keys in CREATE TABLE only */
+        rig_buf_printf(sql, "ALTER TABLE %s ADD FOREIGN KEY (k, r) REFERENCES %s (k, u); ", name, name);
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++) {
         const bool drawn = rig_rng_below(&rng, 2) == 0;
         if (!drawn || (indexes[i].dialects >> dialect & 1) == 0)
@@ -125,9 +129,11 @@ static void add_read(const struct statement *s, struct rig_buf *sql)
 
 static void add_insert(const struct statement *s, struct rig_buf *sql)
 {
-    rig_buf_printf(sql, "INSERT INTO %s (k, id, v, a, b, c, t) VALUES (%" PRId64 ", %" PRId64 ", %" PRId64 ", ",
-                   s->table, s->key, s->number, s->number);
-    rig_row_say_contents((uint32_t)rig_row_payload(s->number), sql);
+    const bool keyed = rig_row_class(s->number) == RIG_ROW_KEYED_CLASS;
+    rig_buf_printf(sql, "INSERT INTO %s (k, id, v, a, b, c, t%s) VALUES (%" PRId64 ", %" PRId64 ", %" PRId64 ", ",
+                   s->table, keyed ? ", u, r" : "", s->key, s->number, s->number);
+    rig_row_say_contents((uint32_t)rig_row_payload(s->number), keyed ? RIG_ROW_ALL_COLUMNS : RIG_ROW_VALUE_COLUMNS,
+                         sql);
     rig_buf_add_char(sql, ')');
 }
 
@@ -294,7 +300,7 @@ static enum rig_rc make_rows(struct compared *c, struct rig_err *err)
         c->contents[row] = draw_contents(&c->rng);
         rig_buf_clear(&c->sql);
         rig_buf_printf(&c->sql, "INSERT INTO %s (k, id, v, a, b, c, t) VALUES (-1, %u, 0, ", c->table, row);
-        rig_row_say_contents(c->contents[row], &c->sql);
+        rig_row_say_contents(c->contents[row], RIG_ROW_VALUE_COLUMNS, &c->sql);
         rig_buf_add_char(&c->sql, ')');
         rc = ask(c, NULL, err);
     }

@@ -191,7 +191,10 @@ void rig_sqlite_schema_create(const struct rig_sqlite_schema *schema, struct rig
     for (uint32_t i = 0; env->rows != NULL && i < env->rows->table_count; i++)
         rig_sql_create_table(&schema->dialect, &env->rows->tables[i], sql);
     for (int64_t table = 0; env->rows == NULL && table < schema->options->sql.tables; table++) {
-        rig_buf_printf(sql, "CREATE TABLE rig_%" PRId64 " (%s); ", table, columns_of(env));
+        rig_buf_printf(sql, "CREATE TABLE rig_%" PRId64 " (%s", table, columns_of(env));
+        if (env->workload == RIG_WORKLOAD_SQL)
+            rig_buf_printf(sql, ", FOREIGN KEY (k, r) REFERENCES rig_%" PRId64 " (k, u)", table);
+        rig_buf_add_text(sql, "); ");
         if (schema->options->sql.row_padding_bytes > 0)
             add_padding(schema, table, sql);
         if (rig_sql_is_row(env->workload))
@@ -220,7 +223,7 @@ void rig_sqlite_schema_pragmas(const struct rig_sqlite_schema *schema, struct ri
                    rig_sqlite_synchronous_words[options->synchronous]);
     if (options->read_uncommitted)
         rig_buf_add_text(sql, "PRAGMA read_uncommitted=1; ");
-    if (schema->env->texts != NULL)
+    if (schema->env->texts != NULL || schema->env->workload == RIG_WORKLOAD_SQL)
         rig_buf_add_text(sql, "PRAGMA foreign_keys=1; ");
     for (size_t i = 0; i < options->pragmas.count; i++)
         rig_buf_printf(sql, "PRAGMA %s; ", options->pragmas.at[i]);

@@ -131,10 +131,10 @@ static inline void rig_row_say_tests(uint64_t bits, struct rig_buf *sql)
 
 /* ---- what statements write ---- */
 
-/* The values of an insert: "1, NULL, -3, 'c'". */
-static inline void rig_row_say_contents(uint32_t contents, struct rig_buf *sql)
+/* The values of an insert, of the first `columns` columns: "1, NULL, -3, 'c'". */
+static inline void rig_row_say_contents(uint32_t contents, uint32_t columns, struct rig_buf *sql)
 {
-    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++) {
+    for (uint32_t column = 0; column < columns; column++) {
         rig_buf_add_text(sql, column == 0 ? "" : ", ");
         rig_row_say_code(column, rig_row_column_code(contents, column), sql);
     }

@@ -28,8 +28,8 @@
  *
  * Rows are pairs of an id and a version.
  *
- * The workload sql has the same statements on rows with four columns (history/types/row_values.h). Their numbers have
- * the class 98. Their conditions are -(condition of 56 bits * 100 + way * 10 + form), where the way is 6: a selection,
+ * The workload sql has the same statements on rows with columns (history/types/row_values.h). Their numbers have the
+ * class 98, or 97: inserts with values of which the table's constraints speak. Their conditions are -(condition of 56 bits * 100 + way * 10 + form), where the way is 6: a selection,
  * 7: one that locks its rows for an update, 8: one that locks them against changes, 9: one that aggregates its rows,
  * and shows their list. Updates and deletes have the way 6.
  *
@@ -119,7 +119,8 @@ static inline bool rig_row_is_mark(int64_t id, int64_t version)
 /* The bits of a statement of the workload sql that say what it writes, and its number. */
 static inline uint64_t rig_row_payload(int64_t number)
 {
-    return (uint64_t)rig_row_serial(number) & ((UINT64_C(1) << RIG_ROW_PAYLOAD_BITS) - 1);
+    const int bits = rig_row_class(number) == RIG_ROW_KEYED_CLASS ? RIG_ROW_KEYED_BITS : RIG_ROW_PAYLOAD_BITS;
+    return (uint64_t)rig_row_serial(number) & ((UINT64_C(1) << bits) - 1);
 }
 
 static inline int64_t rig_row_sql_number(int64_t count, uint64_t payload, enum rig_rows_action action)
@@ -127,19 +128,32 @@ static inline int64_t rig_row_sql_number(int64_t count, uint64_t payload, enum r
     return rig_row_number((count << RIG_ROW_PAYLOAD_BITS) + (int64_t)payload, RIG_ROW_SQL_CLASS, action);
 }
 
+/* An insert of a row with u or r; 0: the table has had too many statements, and the row cannot have them. */
+static inline int64_t rig_row_keyed_number(int64_t count, uint32_t contents, enum rig_rows_action action)
+{
+    if (count >= RIG_ROW_MOST_SERIAL >> RIG_ROW_KEYED_BITS)
+        return 0;
+    return rig_row_number((count << RIG_ROW_KEYED_BITS) + (int64_t)contents, RIG_ROW_KEYED_CLASS, action);
+}
+
 static inline bool rig_row_is_of_sql(int64_t number)
 {
-    return rig_row_class(number) == RIG_ROW_SQL_CLASS;
+    return rig_row_class(number) == RIG_ROW_SQL_CLASS || rig_row_class(number) == RIG_ROW_KEYED_CLASS;
 }
 
 static inline bool rig_row_is_number(int64_t value)
 {
     if (value <= 0 || value / RIG_ROW_SERIAL >= RIG_ROW_MOST_SERIAL || value % 10 > RIG_ROWS_INITIAL)
         return false;
+    if (!rig_row_is_of_sql(value))
+        return true;
     const uint64_t payload = rig_row_payload(value);
-    return !rig_row_is_of_sql(value) || (rig_row_inserts(value)                     ? rig_row_are_contents(payload)
-                                         : rig_row_action(value) == RIG_ROWS_UPDATE ? rig_row_are_assignments(payload)
-                                                                                    : payload == 0);
+    if (rig_row_class(value) == RIG_ROW_KEYED_CLASS)
+        return rig_row_inserts(value) && rig_row_are_contents(payload, RIG_ROW_ALL_COLUMNS) &&
+               rig_row_is_keyed((uint32_t)payload);
+    return rig_row_inserts(value)                     ? rig_row_are_contents(payload, RIG_ROW_VALUE_COLUMNS)
+           : rig_row_action(value) == RIG_ROWS_UPDATE ? rig_row_are_assignments(payload)
+                                                      : payload == 0;
 }
 
 /* The contents of a version, by those of the version before; an insert needs none. */

@@ -5,8 +5,12 @@
  * A value is a code of five bits: 0 is NULL, 1 to 19 are -9 to 9, or a to s. The contents of a row are four codes, that
  * of a in the lowest bits.
  *
+ * Two more columns have constraints: u is unique in its table, and r refers to the u of a row of the same table. Only
+ * inserts write them, so they never change.
+ *
  * A statement has the class RIG_ROW_SQL_CLASS, and its serial is a count * 2^25 + what it writes: the contents of an
- * insert; of an update two assignments of 12 bits, the first in the lowest bits; 0 of a delete. An assignment is
+ * insert; of an update two assignments of 12 bits, the first in the lowest bits; 0 of a delete. An insert that writes u
+ * or r has the class RIG_ROW_KEYED_CLASS, and its serial is a count * 2^30 + six codes. An assignment is
  *
  *   column (2 bits), form (3), source (2), constant (5)            from the lowest bits on
  *
@@ -33,8 +37,10 @@
 #include <stdint.h>
 
 enum { RIG_ROW_NUMBERS = 3, RIG_ROW_TEXT = 3, RIG_ROW_VALUE_COLUMNS = 4 };
+enum { RIG_ROW_UNIQUE = 4, RIG_ROW_REFERENCE = 5, RIG_ROW_ALL_COLUMNS = 6 };
 enum { RIG_ROW_NULL = 0, RIG_ROW_ZERO = 10, RIG_ROW_VALUE_CODES = 20, RIG_ROW_VALUE_MOST = 9 };
-enum { RIG_ROW_SQL_CLASS = 98, RIG_ROW_PAYLOAD_BITS = 25, RIG_ROW_ASSIGNED_BITS = 12, RIG_ROW_MOST_TESTS = 3 };
+enum { RIG_ROW_SQL_CLASS = 98, RIG_ROW_PAYLOAD_BITS = 25, RIG_ROW_KEYED_CLASS = 97, RIG_ROW_KEYED_BITS = 30 };
+enum { RIG_ROW_ASSIGNED_BITS = 12, RIG_ROW_MOST_TESTS = 3 };
 
 /* Contents that are not known. */
 #define RIG_ROW_CONTENTS_UNKNOWN UINT32_MAX
@@ -125,13 +131,21 @@ static inline uint32_t rig_row_with_code(uint32_t contents, uint32_t column, uin
     return (contents & ~(UINT32_C(31) << (5 * column))) | code << (5 * column);
 }
 
-static inline bool rig_row_are_contents(uint64_t payload)
+/* Whether these are contents of the first `columns` columns. */
+static inline bool rig_row_are_contents(uint64_t payload, uint32_t columns)
 {
-    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++) {
+    for (uint32_t column = 0; column < columns; column++) {
         if (!rig_row_is_code(rig_row_column_code((uint32_t)payload, column)))
             return false;
     }
-    return payload >> (5 * RIG_ROW_VALUE_COLUMNS) == 0;
+    return payload >> (5 * columns) == 0;
+}
+
+/* Whether a row with these contents has a value that a constraint is about. */
+static inline bool rig_row_is_keyed(uint32_t contents)
+{
+    return rig_row_column_code(contents, RIG_ROW_UNIQUE) != RIG_ROW_NULL ||
+           rig_row_column_code(contents, RIG_ROW_REFERENCE) != RIG_ROW_NULL;
 }
 
 /* ---- assignments ---- */

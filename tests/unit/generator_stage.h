@@ -23,6 +23,7 @@ static const struct rig_generator_options defaults = {.type = RIG_WORKLOAD_LIST_
                                                       .nulls = 0.15,
                                                       .locks = 0.1,
                                                       .aggregates = 0.1,
+                                                      .references = 0.1,
                                                       .rollback_most = 2,
                                                       .group = 2,
                                                       .amount_most = 5,

@@ -452,9 +452,78 @@ static const char *check_lost(const struct rig_proof *proof, const struct rig_wi
     return replaces ? check_replaced_by(proof, w) : "did not replace the version";
 }
 
+/* ---- constraints after the load ---- */
+
+/* How the row ended. False: not known, or memory ran out. */
+static bool find_end(const struct rig_proof *proof, uint32_t key, int64_t id, bool *is_there)
+{
+    struct touches all = {0};
+    const char *lacks = collect_touches(proof, key, id, &all);
+    int64_t version = 0;
+    for (size_t step = 0; lacks == NULL && step < all.count; step++)
+        version = version_after(&all, version, &lacks);
+    const bool known = lacks == NULL && all.count > 0;
+    *is_there = known && rig_row_action(version) != RIG_ROWS_DELETE;
+    touches_done(&all);
+    return known;
+}
+
+/* Whether the transaction inserted the row, committed, and the row is there after the load. */
+static bool left(const struct rig_proof *proof, uint32_t txn, uint32_t key, int64_t id)
+{
+    bool is_there;
+    return rig_row_is_number(id) && rig_row_class(id) == RIG_ROW_KEYED_CLASS &&
+           statement_in(proof->history, txn, key, id) != UINT32_MAX && proof->committed[txn] &&
+           find_end(proof, key, id, &is_there) && is_there;
+}
+
+static const char *check_unique(const struct rig_proof *proof, const struct rig_witness *w)
+{
+    if (w->txn_count != 2 || w->value == w->other_value || !left(proof, w->txns[0], w->key, w->value) ||
+        !left(proof, w->txns[1], w->key, w->other_value))
+        return "did not leave two rows";
+    const uint32_t code = rig_row_column_code((uint32_t)rig_row_payload(w->value), RIG_ROW_UNIQUE);
+    const uint32_t other = rig_row_column_code((uint32_t)rig_row_payload(w->other_value), RIG_ROW_UNIQUE);
+    return code != RIG_ROW_NULL && code == other ? NULL : "left rows with different values";
+}
+
+/* Each row with the value was deleted, or certainly never committed. */
+static const char *check_reference(const struct rig_proof *proof, const struct rig_witness *w)
+{
+    const struct rig_history *history = proof->history;
+    if (!left(proof, w->txns[0], w->key, w->value))
+        return "did not leave the row";
+    const uint32_t code = rig_row_column_code((uint32_t)rig_row_payload(w->value), RIG_ROW_REFERENCE);
+    if (code == RIG_ROW_NULL)
+        return "left a row that refers to nothing";
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+        const bool never = history->txns[txn].outcome == RIG_OUTCOME_FAIL;
+        for (uint32_t i = 0; !never && i < rig_txn_op_count(history, txn); i++) {
+            const int64_t id = ops[i].value;
+            bool is_there;
+            if (!is_write(&ops[i]) || ops[i].key != w->key || rig_row_class(id) != RIG_ROW_KEYED_CLASS ||
+                rig_row_column_code((uint32_t)rig_row_payload(id), RIG_ROW_UNIQUE) != code)
+                continue;
+            if (!proof->committed[txn] || !find_end(proof, w->key, id, &is_there) || is_there)
+                return "left a row that refers to one that may be there";
+        }
+    }
+    return NULL;
+}
+
+static const char *check_broken(const struct rig_proof *proof, const struct rig_witness *w)
+{
+    if (proof->history->truncated || proof->history->lost_count > 0)
+        return "is in a history without its end";
+    return w->anomaly == RIG_ANOMALY_BROKEN_UNIQUE ? check_unique(proof, w) : check_reference(proof, w);
+}
+
 static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *w)
 {
     const struct rig_history *history = proof->history;
+    if (w->anomaly == RIG_ANOMALY_BROKEN_UNIQUE || w->anomaly == RIG_ANOMALY_BROKEN_REFERENCE)
+        return check_broken(proof, w);
     const struct rig_txn_op *read = known_read(history, w->txns[0], w->op, w->key, w->anomaly == RIG_ANOMALY_INTERNAL);
     if (w->anomaly == RIG_ANOMALY_PREDICATE_READ_MISS)
         return check_gone(proof, w->txns[0], w->op, w->key, w->other_value, 0);

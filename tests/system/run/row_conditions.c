@@ -21,7 +21,7 @@ static void say_rows(const uint32_t contents[static ROWS], struct rig_buf *text)
 {
     for (uint32_t row = 0; row < ROWS; row++) {
         rig_buf_clear(text);
-        rig_row_say_contents(contents[row], text);
+        rig_row_say_contents(contents[row], RIG_ROW_VALUE_COLUMNS, text);
         (void)printf("row %" PRIu64 " %s\n", UINT64_C(1) << row, rig_buf_text(text));
     }
 }

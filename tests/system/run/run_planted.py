@@ -14,6 +14,7 @@ CLASSIC = MONOTONIC, IDS, DIRTY, SEQUENTIAL, ACID = ("monotonic", "unique-ids", 
 CAS, MUTEX, QUEUE, STACK, STRING = "cas-register", "mutex", "queue", "stack", "append-register"
 PREDICATE = "predicate"
 SQL, CHANGES = "sql", {"workload": {"statements": {"updates": "50%", "deletes": "10%"}}}
+REFERENCES = {"seed": 10, "clients": {"count": 20}, "workload": {"transactions": 20000, "statements": {"updates": "30%", "deletes": "25%", "references": "30%"}}, "database": {"bug-rate": "100%"}}
 SER, SI, RR, RC, RU = "serializable", "snapshot-isolation", "repeatable-read", "read-committed", "read-uncommitted"
 ABORTS = {"database": {"abort-rate": "10%"}}
 RICH = {"workload": {"accounts": {"balance": 100}}}
@@ -160,6 +161,7 @@ PLANTED = {
     "overdraft": [(BANK, SER, {}, "negative-balance", "cursor-stability")],
     "lost-row": [(PREDICATE, SER, {}, "G-single-predicate", "consistent-view read-atomic repeatable-read")],
     "lost-index-entry": [(SQL, SER, CHANGES, "G-single-predicate", "consistent-view")],
+    "stale-foreign-key": [(SQL, RC, REFERENCES, "broken-reference", "read-uncommitted")],
     "skipped-recheck": [(SQL, RC, {**CHANGES, "database": {"bug-rate": "40%"}}, "predicate-mismatch", "read-committed")],
 }
 
