@@ -75,7 +75,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.bash("rig", "ch"), ["check"])
         self.assertEqual(self.bash("rig", "run", "--no-p"), ["--no-progress"])
         self.assertEqual(self.bash("rig", "check", "--level", "strict"), ["strict-serializable"])
-        self.assertEqual(self.bash("rig", "check", "--format", "="), ["text", "json"])
+        self.assertEqual(self.bash("rig", "check", "--format", "="), ["text", "json", "edn"])
         self.assertEqual(self.bash("rig", "check", "rig.b"), ["rig.bash"])
         self.assertEqual(self.bash("rig", "check", "-o", "_r"), ["_rig"])
 
