@@ -126,6 +126,8 @@ void rig_progress_text(const struct rig_progress *progress, unsigned columns, ch
 {
     RIG_REQUIRE(size > 0);
     struct line line = {.length = 0};
+    /* Then the error matters more than the latencies, which a narrow terminal cuts. */
+    const bool is_failing = progress->error != NULL && progress->fail + progress->info > progress->ok;
     add(&line, "%s", progress->phase);
     if (progress->part != NULL)
         add(&line, " (%s)", progress->part);
@@ -149,7 +151,7 @@ void rig_progress_text(const struct rig_progress *progress, unsigned columns, ch
         add_count(&line, " ok ", progress->ok);
         add_count(&line, " fail ", progress->fail);
         add_count(&line, " unknown ", progress->info);
-        if (progress->error != NULL)
+        if (is_failing)
             add(&line, " (mostly %s)", progress->error);
     }
     if (progress->has_latency) {
@@ -159,6 +161,8 @@ void rig_progress_text(const struct rig_progress *progress, unsigned columns, ch
     int64_t left_ns = remaining_ns(progress);
     if (left_ns >= 0)
         add_duration(&line, " left ", left_ns);
+    if (progress->error != NULL && !is_failing) /* where there is space */
+        add(&line, " (mostly %s)", progress->error);
     /* The last column stays free: writing it would wrap the line on some terminals. */
     if (columns > 0 && line.length > columns - 1)
         line.text[columns - 1] = '\0';

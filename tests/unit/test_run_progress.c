@@ -72,7 +72,12 @@ static void the_line_has_all_parts(void **state)
     progress.error_count = 990;
     rig_progress_text(&progress, 200, text, sizeof text);
     assert_string_equal(
-        text, "load 5.0s 10k/20k 2000/s ok 9000 fail 999 unknown 1 (mostly 40001) p50 110us p99 12ms left 5.0s");
+        text, "load 5.0s 10k/20k 2000/s ok 9000 fail 999 unknown 1 p50 110us p99 12ms left 5.0s (mostly 40001)");
+    progress.ok = 1;
+    progress.fail = 9998;
+    rig_progress_text(&progress, 200, text, sizeof text);
+    assert_string_equal(
+        text, "load 5.0s 10k/20k 2000/s ok 1 fail 9998 unknown 1 (mostly 40001) p50 110us p99 12ms left 5.0s");
 }
 
 /* The earlier of the two bounds; without a bound or a rate there is no estimate. */
