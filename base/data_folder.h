@@ -33,8 +33,8 @@ bool rig_data_folder_find(const char *kind, const char *variable, const char *na
                           struct rig_buf *tried);
 
 /*
- * Reads the file `<name>.yaml` of a kind; a name with a `/` or with its ending is the path of a file. `path` gets the file's
- * path, `option` names the key in messages. RIG_E_PLAN.
+ * Reads the file `<name>.yaml` of a kind; a name with a `/` or with its ending is the path of a file. `path` gets the
+ * file's path, `option` names the key in messages. RIG_E_PLAN.
  */
 enum rig_rc rig_data_folder_read(const char *kind, const char *variable, const char *option, const char *name,
                                  char *path, size_t path_size, struct rig_buf *text, struct rig_err *err);

@@ -8,7 +8,8 @@ enum { NAME_BYTES = 256, RANDOM_DIGITS = 16 };
 
 #define REPORT_ROW(id, name, file, between) {RIG_RUN_PLACE_RUN, file, RIG_RUN_PLACE_FILE},
 
-/* `%s` is a node in the logs of nodes, and any word of letters, digits, `-` and `_` in those of other drivers. */
+/* `%s` is a node in the logs of nodes, and any word of letters, digits, `-` and `_` in those of other drivers. `%c`
+ * is a cell of a matrix. */
 static const struct row {
     enum rig_run_place folder;
     const char *pattern;
@@ -48,6 +49,17 @@ static const struct row {
             {RIG_RUN_PLACE_RUN, RIG_RUN_SMALLEST, RIG_RUN_PLACE_RUN},
             {RIG_RUN_PLACE_RUN, RIG_RUN_SMALLEST_PLAN, RIG_RUN_PLACE_FILE},
             {RIG_RUN_PLACE_RUN, RIG_RUN_SHRUNK, RIG_RUN_PLACE_FILE},
+            {RIG_RUN_PLACE_RUN, RIG_RUN_MATRIX, RIG_RUN_PLACE_FILE},
+            {RIG_RUN_PLACE_RUN, RIG_RUN_MATRIX_PAGE, RIG_RUN_PLACE_FILE},
+            {RIG_RUN_PLACE_RUN, RIG_RUN_MATRIX_TEXT, RIG_RUN_PLACE_FILE},
+            {RIG_RUN_PLACE_RUN, RIG_RUN_MATRIX_LOCK, RIG_RUN_PLACE_FILE},
+            {RIG_RUN_PLACE_RUN, RIG_RUN_MATRIX_CELLS, RIG_RUN_PLACE_CELLS},
+            {RIG_RUN_PLACE_CELLS, "%c", RIG_RUN_PLACE_CELL},
+            {RIG_RUN_PLACE_CELL, "job.json", RIG_RUN_PLACE_FILE},
+            {RIG_RUN_PLACE_CELL, "output.txt", RIG_RUN_PLACE_FILE},
+            {RIG_RUN_PLACE_CELL, "scenarios.json", RIG_RUN_PLACE_FILE},
+            {RIG_RUN_PLACE_CELL, "junit.xml", RIG_RUN_PLACE_FILE},
+            {RIG_RUN_PLACE_CELL, RIG_RUN_CELL_RUN, RIG_RUN_PLACE_RUN},
             {RIG_RUN_PLACE_RUNS, "%u", RIG_RUN_PLACE_RUN},
             {RIG_RUN_PLACE_RUNS, "%u.err", RIG_RUN_PLACE_FILE},
             RIG_REPORT_FILE_TABLE(REPORT_ROW)};
@@ -69,6 +81,13 @@ static size_t node_length(const char *text)
     return 0;
 }
 
+/* The name of a cell (jobs/matrix/matrix.c). */
+static size_t cell_length(const char *text)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    return text[0] == '.' ? 0 : strspn(text, allowed);
+}
+
 static size_t word_length(const char *text)
 {
     return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
@@ -84,7 +103,10 @@ static bool matches(const char *pattern, const char *name)
             continue;
         }
         pattern++;
-        const size_t length = *pattern == 'u' ? strspn(name, digits) : has_node ? node_length(name) : word_length(name);
+        const size_t length = *pattern == 'u'   ? strspn(name, digits)
+                              : *pattern == 'c' ? cell_length(name)
+                              : has_node        ? node_length(name)
+                                                : word_length(name);
         if (length == 0)
             return false;
         name += length;

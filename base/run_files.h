@@ -58,6 +58,14 @@
 #define RIG_RUN_SMALLEST_PLAN          "smallest.yaml"
 #define RIG_RUN_SHRUNK                 "shrunk.json"
 
+/* Files of `rig matrix`, in a folder of its own. */
+#define RIG_RUN_MATRIX       "matrix.json"
+#define RIG_RUN_MATRIX_PAGE  "matrix.html"
+#define RIG_RUN_MATRIX_TEXT  "matrix.txt"
+#define RIG_RUN_MATRIX_LOCK  "lock"
+#define RIG_RUN_MATRIX_CELLS "cells" /* a folder, with a folder for each cell */
+#define RIG_RUN_CELL_RUN     "run"   /* of a cell: a folder like this one */
+
 /*
  * The forms of a report: identifier, name in plans and in `--report`, file in the folder of a run, and what a sentence
  * puts between the name and the one before. A plan's `report` names the forms that have a file.
@@ -79,9 +87,12 @@ enum rig_run_place {
     RIG_RUN_PLACE_RUNS,
     RIG_RUN_PLACE_WITNESSES,
     RIG_RUN_PLACE_CHARTS,
+    RIG_RUN_PLACE_CELLS, /* of a matrix */
+    RIG_RUN_PLACE_CELL,
 };
 
-/* Takes `name` in a folder that is a RIG_RUN_PLACE_RUN or _RUNS, also as a file that a killed rig had not finished. */
+/* Takes `name` in a folder that is a RIG_RUN_PLACE_RUN, _RUNS, _CELLS or _CELL, also as a file that a killed rig had
+ * not finished. */
 enum rig_run_place rig_run_file_find(enum rig_run_place folder, const char *name);
 /* Whether `name` is that of a record: of the run, or of one of its ranks. */
 bool rig_run_file_is_record(const char *name);

@@ -22,9 +22,13 @@
 #include "cli/cli.h"
 #include "cli/command_matrix.h"
 #include "cli/matrix_job.h"
+#include "cli/matrix_selection.h"
 #include "cli/stop_signals.h"
 #include "jobs/matrix/matrix_report.h"
 #include "jobs/store/store_folder.h"
+
+static const char matrix_store[] = "matrix";
+static const char *const rerun_choices[] = {"failed", "news", NULL};
 
 static const struct rig_argument matrix_arguments[] = {
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of every plan, after the matrix"},
@@ -46,6 +50,10 @@ static const struct rig_argument matrix_arguments[] = {
      .value = "NAME",
      .repeatable = true,
      .help = "run only the cells of this database, server, level or fault (by its name in the matrix)"},
+    {.name = "rerun",
+     .value = "failed|news",
+     .choices = rerun_choices,
+     .help = "run only the cells that did not hold in matrix/<name>/latest, or those with bad news (rig store news)"},
     {.name = "list", .help = "do not run: list the runs, with the settings of each"},
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_FORMAT,
@@ -83,7 +91,7 @@ struct state {
     struct rig_arena arena; /* texts of cells */
     char folder[RIG_STORE_PATH_BYTES];
     char started_utc[32];
-    int lock;           /* descriptor that holds the folder; -1: none */
+    int lock, mark;     /* descriptors that hold the folder and its mark; -1: none */
     size_t done;        /* jobs that have a result */
     const char *ending; /* why the rest has none; NULL */
     const char *overrides[RIG_ARGUMENTS_MAX + 1];
@@ -126,18 +134,30 @@ static enum rig_rc lock_folder(struct state *s, struct rig_err *err)
                : rig_fail(err, RIG_E_USAGE, "%s: another rig is running this matrix", s->folder);
 }
 
+/* A matrix that is continued holds its mark again; the folders of earlier rigs have none. */
+static enum rig_rc hold_again(struct state *s, struct rig_err *err)
+{
+    const int folder = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const enum rig_run_mark mark = folder < 0 ? RIG_RUN_MARK_NONE : rig_run_mark_take(folder, &s->mark);
+    if (folder >= 0)
+        (void)close(folder);
+    rig_output_own_run(s->folder);
+    return mark == RIG_RUN_MARK_HELD ? rig_fail(err, RIG_E_USAGE, "%s: another rig is running this matrix", s->folder)
+                                     : RIG_OK;
+}
+
 static enum rig_rc prepare_folder(struct state *s, struct rig_err *err)
 {
     const char *output = rig_arguments_value(s->args, "output");
     struct rig_err not_empty = {0};
     enum rig_rc rc;
     if (rig_arguments_has(s->args, "resume")) {
-        (void)snprintf(s->folder, sizeof s->folder, "matrix/%s/latest", s->matrix->name);
+        (void)snprintf(s->folder, sizeof s->folder, "%s/%s/latest", matrix_store, s->matrix->name);
         rc = check_folder(s, s->folder, err);
     } else if (output == NULL) {
-        rc = rig_store_make("matrix", s->matrix->name, s->folder, NULL, err);
+        rc = rig_store_make(matrix_store, s->matrix->name, s->folder, &s->mark, err);
     } else {
-        rc = rig_store_take(output, s->folder, NULL, &not_empty);
+        rc = rig_store_take(output, s->folder, &s->mark, &not_empty);
         if (rc == RIG_E_USAGE && not_empty.rc == RIG_E_USAGE) {
             (void)snprintf(s->folder, sizeof s->folder, "%s", output);
             rc = check_folder(s, s->folder, err);
@@ -145,6 +165,8 @@ static enum rig_rc prepare_folder(struct state *s, struct rig_err *err)
             *err = not_empty;
         }
     }
+    if (rc == RIG_OK && s->mark < 0)
+        rc = hold_again(s, err);
     return rc == RIG_OK ? lock_folder(s, err) : rc;
 }
 
@@ -462,58 +484,6 @@ static enum rig_rc read_budget(struct state *s, struct rig_err *err)
     return RIG_OK;
 }
 
-static bool is_wanted(const struct rig_matrix_job *job, const char *name)
-{
-    bool wanted = strcmp(job->database->name, name) == 0;
-    for (int axis = 0; axis < RIG_MATRIX_AXES; axis++)
-        wanted = wanted || strcmp(job->values[axis]->name, name) == 0;
-    return wanted;
-}
-
-/* Names the levels, each once: jobs of one level follow one another or repeat. */
-static enum rig_rc refuse_name(const struct rig_matrix *matrix, const char *name, struct rig_err *err)
-{
-    struct rig_buf levels;
-    rig_buf_init(&levels, 600);
-    for (size_t job = 0; job < matrix->job_count; job++) {
-        const char *level = matrix->jobs[job].values[RIG_MATRIX_LEVELS]->name;
-        bool seen = level[0] == '\0';
-        for (size_t other = 0; other < job && !seen; other++)
-            seen = strcmp(matrix->jobs[other].values[RIG_MATRIX_LEVELS]->name, level) == 0;
-        if (!seen)
-            rig_buf_printf(&levels, "%s%s", levels.size == 0 ? "; levels: " : ", ", level);
-    }
-    const enum rig_rc rc =
-        rig_fail(err, RIG_E_USAGE, "no database, server, level or fault is named `%s`%s", name, rig_buf_text(&levels));
-    rig_buf_done(&levels);
-    return rc;
-}
-
-/* --only leaves the other jobs out. Each name must match some job. */
-static enum rig_rc select_jobs(struct state *s, struct rig_err *err)
-{
-    struct rig_matrix *matrix = s->matrix;
-    size_t kept = 0;
-    const char *name;
-    for (size_t i = 0; (name = rig_arguments_value_at(s->args, "only", i)) != NULL; i++) {
-        bool found = false;
-        for (size_t job = 0; job < matrix->job_count; job++)
-            found = found || is_wanted(&matrix->jobs[job], name);
-        if (!found)
-            return refuse_name(matrix, name, err);
-    }
-    for (size_t job = 0; rig_arguments_has(s->args, "only") && job < matrix->job_count; job++) {
-        bool wanted = false;
-        for (size_t i = 0; (name = rig_arguments_value_at(s->args, "only", i)) != NULL; i++)
-            wanted = wanted || is_wanted(&matrix->jobs[job], name);
-        if (wanted)
-            matrix->jobs[kept++] = matrix->jobs[job];
-    }
-    if (rig_arguments_has(s->args, "only"))
-        matrix->job_count = kept;
-    return RIG_OK;
-}
-
 static enum rig_rc load(struct state *s, struct rig_err *err)
 {
     const char *servers = rig_arguments_value(s->args, "servers");
@@ -521,7 +491,7 @@ static enum rig_rc load(struct state *s, struct rig_err *err)
     if (rc == RIG_OK)
         rc = read_budget(s, err);
     if (rc == RIG_OK)
-        rc = select_jobs(s, err);
+        rc = rig_cli_matrix_select(s->args, matrix_store, s->matrix, err);
     if (rc == RIG_OK && servers != NULL) {
         char *path = realpath(servers, NULL);
         if (path == NULL)
@@ -537,7 +507,7 @@ static enum rig_rc load(struct state *s, struct rig_err *err)
     s->runner.matrix = s->matrix;
     s->runner.folder = s->folder;
     s->runner.overrides = s->overrides;
-    s->jobs = calloc(s->matrix->job_count, sizeof *s->jobs);
+    s->jobs = calloc(s->matrix->job_count + 1, sizeof *s->jobs);
     if (s->jobs == NULL)
         return rig_no_memory(err, "the matrix");
     /* Every plan is checked before the first run begins. */
@@ -553,6 +523,10 @@ static int run_matrix(struct state *s)
     enum rig_rc rc = load(s, &err);
     if (rc == RIG_OK && rig_arguments_has(s->args, "list"))
         return list_jobs(s);
+    if (rc == RIG_OK && s->matrix->job_count == 0) {
+        printf("%s: no cell has to run again\n", s->matrix->name);
+        return RIG_EXIT_OK;
+    }
     if (rc == RIG_OK)
         rc = prepare_folder(s, &err);
     if (rc == RIG_OK)
@@ -591,6 +565,10 @@ int rig_cli_matrix_for(int argc, char **argv, void (*write)(const struct rig_mat
         rig_cli_complain("--resume and -o: leave out one of them; -o DIR continues by itself");
         return RIG_EXIT_USAGE;
     }
+    if (rig_arguments_has(&args, "resume") && rig_arguments_has(&args, "rerun")) {
+        rig_cli_complain("--resume and --rerun: leave out one of them; --rerun begins a new folder");
+        return RIG_EXIT_USAGE;
+    }
     if (!rig_arguments_has(&args, "bisect") && (rig_arguments_has(&args, "from") || rig_arguments_has(&args, "to"))) {
         rig_cli_complain("--from and --to are for --bisect");
         return RIG_EXIT_USAGE;
@@ -600,7 +578,7 @@ int rig_cli_matrix_for(int argc, char **argv, void (*write)(const struct rig_mat
         return RIG_EXIT_FAILED;
     s->args = &args;
     s->write = write;
-    s->lock = -1;
+    s->lock = s->mark = -1;
     rig_arena_init(&s->arena, 0);
     status = run_matrix(s);
     for (size_t i = 0; s->jobs != NULL && i < s->matrix->job_count; i++)
@@ -610,6 +588,8 @@ int rig_cli_matrix_for(int argc, char **argv, void (*write)(const struct rig_mat
     rig_matrix_free(s->matrix);
     if (s->lock >= 0)
         (void)close(s->lock);
+    if (s->mark >= 0)
+        (void)close(s->mark);
     free(s);
     return status;
 }

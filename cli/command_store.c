@@ -48,8 +48,8 @@ static const struct rig_argument store_arguments[] = {
     {.name = "keep",
      .value = "KEY=VALUE",
      .repeatable = true,
-     .help = "gc: what stays: runs=N of each name, failed=N or failed=all of the older ones, bytes=SIZE of the store; "
-             "before what keep.yaml in the store says"},
+     .help = "gc: what stays: runs=N of each name, days=N, failed=N or failed=all of the older ones, bytes=SIZE of the "
+             "store; before what keep.yaml in the store says"},
     {.name = "dry-run", .help = "rm, gc: only say what would go"},
     {.name = "output",
      .letter = 'o',
@@ -109,7 +109,7 @@ static int finish(struct job *job, enum rig_rc rc, const struct rig_err *err)
 /* Whether the folder at `path` has something of a run in it. */
 static bool has_run(const char *path)
 {
-    static const char *const files[] = {RIG_RUN_MARK, RIG_RUN_RESULTS, RIG_RUN_RECORD};
+    static const char *const files[] = {RIG_RUN_MARK, RIG_RUN_RESULTS, RIG_RUN_RECORD, RIG_RUN_MATRIX};
     char file[PATH_BYTES + 32];
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         (void)snprintf(file, sizeof file, "%s/%s", path, files[i]);
@@ -231,7 +231,7 @@ static int compare(struct job *job)
     rig_arena_init(&job->list.arena, 0);
     for (size_t i = 0; i < 2 && rc == RIG_OK; i++) {
         rc = read_run(job, job->args->positionals[i + 1], &runs[i], &err);
-        if (rc == RIG_OK && (runs[i].state > RIG_STORED_FAILED || runs[i].is_reproduction))
+        if (rc == RIG_OK && (runs[i].state > RIG_STORED_FAILED || runs[i].is_reproduction || runs[i].is_matrix))
             rc = rig_fail(&err, RIG_E_USAGE, "%s: has no verdict to compare (%s)", job->args->positionals[i + 1],
                           rig_stored_state_words[runs[i].state]);
     }
@@ -359,6 +359,7 @@ static int remove_given(struct job *job)
     enum rig_rc rc = read_list(job, &err);
     if (rc != RIG_OK)
         return finish(job, rc, &err);
+    rig_run_list_drop_cells(&job->list);
     for (size_t i = 1; i < job->args->positional_count; i++) {
         const char *time = NULL;
         err = (struct rig_err){.rc = RIG_OK};
@@ -390,8 +391,9 @@ static enum rig_rc read_retention(const struct job *job, struct rig_retention *r
             rc = rig_fail(err, RIG_E_USAGE, "--keep: %s", why.text);
     }
     if (rc == RIG_OK && !retention->is_given)
-        rc = rig_fail(err, RIG_E_USAGE,
-                      "gc: neither --keep nor %s limits the store; give --keep runs=N or --keep bytes=SIZE", path);
+        rc = rig_fail(
+            err, RIG_E_USAGE,
+            "gc: neither --keep nor %s limits the store; give --keep runs=N, --keep days=N or --keep bytes=SIZE", path);
     return rc;
 }
 
@@ -429,6 +431,7 @@ static int collect(struct job *job)
         rc = rig_no_memory(&err, "the list of runs");
     if (rc != RIG_OK)
         return finish(job, rc, &err);
+    rig_run_list_drop_cells(&job->list);
     rig_retention_choose(&retention, &job->list, reasons);
     for (size_t i = 0; i < job->list.count; i++) {
         const struct rig_stored_run *run = &job->list.runs[i];

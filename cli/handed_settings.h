@@ -1,6 +1,6 @@
 /*
- * Settings of a plan ("A.B=C") for a child run of this rig. They travel in its environment: all users of a machine can read the
- * arguments of a process, and settings can hold passwords.
+ * Settings of a plan ("A.B=C") for a child run of this rig. They travel in its environment: all users of a machine can
+ * read the arguments of a process, and settings can hold passwords.
  *
  * Memory: the settings, at most 128 KiB. Threads: one caller; rig_cli_handed_take() before others begin.
  */
@@ -24,8 +24,9 @@ enum rig_rc rig_cli_handed_end(struct rig_cli_handed *handed, struct rig_err *er
 /* Also after an error. The child must have begun. */
 void rig_cli_handed_done(struct rig_cli_handed *handed);
 
-/* In the child: appends the settings in their order, each with its ending NUL, and removes them from the environment, so that programs
- * of the run do not get them. Nothing is added where there are none. RIG_E_USAGE: the variable has another content. */
+/* In the child: appends the settings in their order, each with its ending NUL, and removes them from the environment,
+ * so that programs of the run do not get them. Nothing is added where there are none. RIG_E_USAGE: the variable has
+ * another content. */
 enum rig_rc rig_cli_handed_take(struct rig_buf *settings, struct rig_err *err);
 
 #endif

@@ -32,8 +32,8 @@ enum rig_rc rig_cli_texts_load(struct rig_cli_texts *texts, const char *file, bo
 uint32_t rig_cli_texts_clients(const struct rig_cli_texts *texts);
 /* Before the first play. RIG_E_LIMIT. */
 enum rig_rc rig_cli_texts_begin(struct rig_cli_texts *texts, size_t column_count, struct rig_err *err);
-/* Plays all of them on the database of one column, each in an empty space. RIG_E_PLAN when the plan's driver sends no texts.
- * Other errors as those of rig_run() and rig_sql_scenario_play(). */
+/* Plays all of them on the database of one column, each in an empty space. RIG_E_PLAN when the plan's driver sends no
+ * texts. Other errors as those of rig_run() and rig_sql_scenario_play(). */
 enum rig_rc rig_cli_texts_play(struct rig_cli_texts *texts, size_t column, const struct rig_plan *plan,
                                struct rig_err *err);
 void rig_cli_texts_free(struct rig_cli_texts *texts);
@@ -41,8 +41,8 @@ void rig_cli_texts_free(struct rig_cli_texts *texts);
 /* One of them on one database; the settings that vary are `name`, NULL where nothing does. */
 struct rig_sql_scenario_cell rig_cli_texts_cell(const struct rig_cli_texts *texts, size_t index, size_t column,
                                                 const char *name);
-/* The exit status that the plays ask for: an anomaly where one is not as its file says, undecided where a file has outcomes
- * and none for the server and level. */
+/* The exit status that the plays ask for: an anomaly where one is not as its file says, undecided where a file has
+ * outcomes and none for the server and level. */
 int rig_cli_texts_status(const struct rig_cli_texts *texts);
 
 #endif

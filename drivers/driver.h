@@ -141,8 +141,8 @@ struct rig_transaction {
     /* Side columns, for every outcome, RIG_COLUMN_ORDER for ok only. The driver gives those that it lists in
        rig_driver.columns; the core gives those of holds. */
     struct rig_column_row columns;
-    /* Start and end of each operation on the clock of core->now_ns(), 2 * op_count numbers; NULL: not wanted. A driver that
-     * waits for the answer to one operation before it sends the next calls rig_op_began() and rig_op_ended(). */
+    /* Start and end of each operation on the clock of core->now_ns(), 2 * op_count numbers; NULL: not wanted. A driver
+     * that waits for the answer to one operation before it sends the next calls rig_op_began() and rig_op_ended(). */
     int64_t *times;
     char error_code[RIG_ERROR_CODE_BYTES]; /* short and stable ("40001", "timeout"), empty for ok */
     char error_text[RIG_ERROR_TEXT_BYTES]; /* one line for a person; the core redacts secrets */
@@ -204,8 +204,8 @@ struct rig_core {
     void (*forget)(uint64_t reminder);
     /*
      * A server that rig started has ended by itself, or by a signal that rig did not send: the run keeps that as
-     * evidence (plan: check.server-crash). Returns whether the driver may start it again: not while a fault that can end
-     * a server affects this node, which is started when that fault is healed. Locks and writes to the log.
+     * evidence (plan: check.server-crash). Returns whether the driver may start it again: not while a fault that can
+     * end a server affects this node, which is started when that fault is healed. Locks and writes to the log.
      */
     bool (*server_ended)(const struct rig_server_end *end);
 };

@@ -94,8 +94,8 @@ struct rig_fault {
      * Optional. */
     bool (*available)(const void *options, char *why, size_t size);
     /*
-     * A fault has one of inject and inject_node. The nemesis calls inject_node for each target, with `i` as its position
-     * in site->nodes, until one fails; a fault without targets gets one call with i = 0.
+     * A fault has one of inject and inject_node. The nemesis calls inject_node for each target, with `i` as its
+     * position in site->nodes, until one fails; a fault without targets gets one call with i = 0.
      */
     enum rig_rc (*inject)(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
                           struct rig_err *err);

@@ -157,7 +157,8 @@ struct rig_row_ops {
     enum rig_rc (*query)(void *run, const char *sql,
                          void (*tell)(void *context, const char *const *values, uint32_t count), void *context,
                          struct rig_err *err);
-    /* Optional: no I/O except reading files that the options name. RIG_E_PLAN: there is no such shell, with the remedy. */
+    /* Optional: no I/O except reading files that the options name. RIG_E_PLAN: there is no such shell, with the remedy.
+     * */
     enum rig_rc (*shell)(const void *options, const struct rig_row_schema *rows, struct rig_row_shell *shell,
                          struct rig_err *err);
 };

@@ -1,6 +1,6 @@
 /*
- * Texts: SQL as a person writes it, sent as it is. The client interface for any statement: scenarios and loads that know
- * their own SQL use it.
+ * Texts: SQL as a person writes it, sent as it is. The client interface for any statement: scenarios and loads that
+ * know their own SQL use it.
  *
  * With rig_run_env.texts a session begins without a transaction: each text commits by itself until one begins a
  * transaction, and transactions have the plan's isolation unless a text says otherwise. A session never sends anything
@@ -47,9 +47,9 @@ enum { RIG_TEXT_CODE_BYTES = 32, RIG_TEXT_MESSAGE_BYTES = 512 };
 
 /* The caller sets the functions, which may be NULL; the driver sets the rest, which is cleared before. */
 struct rig_text_answer {
-    /* `columns` is called once for a set of rows, with the names of its columns (NULL: the client does not tell them), `row`
-     * once for a row. Texts are borrowed until the function returns. The last set counts, where there are several. False:
-     * no more. */
+    /* `columns` is called once for a set of rows, with the names of its columns (NULL: the client does not tell them),
+     * `row` once for a row. Texts are borrowed until the function returns. The last set counts, where there are
+     * several. False: no more. */
     bool (*columns)(void *context, const char *const *names, uint32_t count);
     bool (*row)(void *context, const struct rig_text_cell *cells, uint32_t count);
     void *context;
@@ -93,10 +93,11 @@ struct rig_text_ops {
     enum rig_rc (*clear)(void *run, struct rig_err *err);
     /* The name of the space in SQL; empty: it has none. */
     const char *(*space)(const void *run);
-    /* On the session's thread. Waits as long as the statement does; rig_driver.interrupt() ends the wait, and the session. */
+    /* On the session's thread. Waits as long as the statement does; rig_driver.interrupt() ends the wait, and the
+     * session. */
     void (*execute)(void *session, const char *sql, struct rig_text_answer *answer);
-    /* Optional. Asks the server of `watch`, an idle session, for each of `count` (at most 64) others. False: it cannot be
-     * asked now. */
+    /* Optional. Asks the server of `watch`, an idle session, for each of `count` (at most 64) others. False: it cannot
+     * be asked now. */
     bool (*look)(void *watch, void *const *sessions, uint32_t count, struct rig_text_wait *waits);
     bool looks_at_once; /* `look` takes no time, and gives attempts */
 };

@@ -10,7 +10,8 @@
  *
  *   hold      delays them until the rule is gone, in order, as TCP retransmits over a cut line. The proxy reads ahead
  *             at most RIG_PROXY_FLOW_BYTES; then the sender's own buffers fill. Ends of connections are delayed too.
- *   drop      discards them. A connection that lost bytes cannot continue: it is reset on both sides when the rule ends.
+ *   drop      discards them. A connection that lost bytes cannot continue: it is reset on both sides when the rule
+ *             ends.
  *   delay     delays each chunk (the result of one read) by delay ± jitter; order is kept.
  *   throttle  limits the link, all its connections together, to a number of bytes a second.
  *   loss      loses a chunk with a probability, which TCP shows as a stall: everything after it is delayed by the

@@ -2,8 +2,8 @@
  * The file shared by rig and the shim inside a node's processes; both map it, one a node.
  *
  * The shim (rig-shim.so, nemesis/shim/) is preloaded into the processes of a node. This file holds its orders for calls
- * of the C library that make files durable, that write them, that read the clock, and that processes wait for or wake each
- * other with, and its counts of affected calls. As rig makes the file, zeroed, the shim does nothing.
+ * of the C library that make files durable, that write them, that read the clock, and that processes wait for or wake
+ * each other with, and its counts of affected calls. As rig makes the file, zeroed, the shim does nothing.
  *
  * All members but the folder are atomic: rig writes the orders, every process of the node reads them and adds to the
  * counters. The folder is written before an order that needs it.
@@ -65,10 +65,10 @@ struct rig_shim_jitter {
 };
 
 /*
- * The account of changes that are not durable yet (`durable`): before a write or a truncation the shim saves the bytes that it changes in a log of
- * the file, and before a file is removed it keeps a link to it. A sync of the file or the folder drops them. All of it
- * is in the folder `<folder>.undo`: w-<file> is a log of records, d-<folder> has the removed files of a folder by their
- * names. <file> and <folder> are the inode and its time of birth, in hexadecimal.
+ * The account of changes that are not durable yet (`durable`): before a write or a truncation the shim saves the bytes
+ * that it changes in a log of the file, and before a file is removed it keeps a link to it. A sync of the file or the
+ * folder drops them. All of it is in the folder `<folder>.undo`: w-<file> is a log of records, d-<folder> has the
+ * removed files of a folder by their names. <file> and <folder> are the inode and its time of birth, in hexadecimal.
  */
 #define RIG_SHIM_UNDO_SUFFIX ".undo"
 #define RIG_SHIM_UNDO_MAGIC  UINT64_C(0x6f646e756d696873)

@@ -3,22 +3,23 @@
  * only user.
  *
  * A helper process does it, a fork of rig that makes system calls only: its steps are some hundred microseconds apart,
- * and it must act after rig was killed. The kernel then sends it SIGTERM (PR_SET_PDEATHSIG): it resumes what it stopped,
- * restores priorities and cores, and ends. rig finds the processes, writes each into the undo journal, and offers it
- * to the helper in a table in shared memory.
+ * and it must act after rig was killed. The kernel then sends it SIGTERM (PR_SET_PDEATHSIG): it resumes what it
+ * stopped, restores priorities and cores, and ends. rig finds the processes, writes each into the undo journal, and
+ * offers it to the helper in a table in shared memory.
  *
- * A process is known to the helper by a pidfd and by its open /proc/<pid>/stat, both of which stay those of this process
- * when its number goes to another one. Scheduling calls take a number: the helper makes them only while the pidfd shows
- * that the process has not ended. Numbers are given out in turn, so none returns within the microseconds between.
+ * A process is known to the helper by a pidfd and by its open /proc/<pid>/stat, both of which stay those of this
+ * process when its number goes to another one. Scheduling calls take a number: the helper makes them only while the
+ * pidfd shows that the process has not ended. Numbers are given out in turn, so none returns within the microseconds
+ * between.
  *
  * Source of the priorities: probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi & Nagarakatte 2010). Each
- * process gets a random priority, and a few change at random moments; a low priority keeps a process inside the window of
- * a race for as long as others run. RIG_STUTTER_PCT is their algorithm, one round after the other: n processes get the
- * priorities d to d + n - 1 in a random order, and at the i-th of d - 1 random change points, each one of k steps of the
- * round, the process that runs gets priority d - i. A round hits a race of depth d (d ordering constraints between steps)
- * with a chance of at least 1 / (n * k^(d-1)), their theorem 9, if the race lies in the round, the processes share one
- * processor, and nothing else delays them. A step is a length of time here, not an operation: the bound is for races whose
- * constraints are a step or more apart.
+ * process gets a random priority, and a few change at random moments; a low priority keeps a process inside the window
+ * of a race for as long as others run. RIG_STUTTER_PCT is their algorithm, one round after the other: n processes get
+ * the priorities d to d + n - 1 in a random order, and at the i-th of d - 1 random change points, each one of k steps
+ * of the round, the process that runs gets priority d - i. A round hits a race of depth d (d ordering constraints
+ * between steps) with a chance of at least 1 / (n * k^(d-1)), their theorem 9, if the race lies in the round, the
+ * processes share one processor, and nothing else delays them. A step is a length of time here, not an operation: the
+ * bound is for races whose constraints are a step or more apart.
  *
  * Limits: RIG_STUTTER_MOST processes a fault, the others are left alone. Threads: one at a time.
  */

@@ -24,8 +24,8 @@ enum { RIG_UTC_BYTES = 40, RIG_REASON_BYTES = 240 };
 bool rig_answered_utc(int64_t start_utc_ns, int64_t time_ns, char text[static RIG_UTC_BYTES]);
 
 /* The recorded reason why a transaction failed, "40001: could not serialize access": the server's code and text, or the
- * driver's own where COMMIT was never sent. One line, cut at RIG_REASON_BYTES. False when it did not fail or no reason is
- * recorded, and for a part that was rolled back to a savepoint, which has words of its own. */
+ * driver's own where COMMIT was never sent. One line, cut at RIG_REASON_BYTES. False when it did not fail or no reason
+ * is recorded, and for a part that was rolled back to a savepoint, which has words of its own. */
 bool rig_answered_reason(const struct rig_history *history, uint32_t txn, char reason[static RIG_REASON_BYTES]);
 
 /* "T17 before T23: ..." */

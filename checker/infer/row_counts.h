@@ -1,9 +1,9 @@
 /*
  * A guess at the commits that each count or sum of rows saw, for the solver (row_problem.h).
  *
- * Most reads saw the first commits of an order (row_guess.h). Where no number of commits fits, the commits that may have
- * ended before or after the read are tried in all ways, the nearest first: a version is a large number, so few sets of
- * them give the same sum.
+ * Most reads saw the first commits of an order (row_guess.h). Where no number of commits fits, the commits that may
+ * have ended before or after the read are tried in all ways, the nearest first: a version is a large number, so few
+ * sets of them give the same sum.
  *
  * Time: for each read without a number, 2^18 sets at most. Space: 4 bytes an operation, 8 for each exception.
  */

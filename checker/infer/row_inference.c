@@ -283,7 +283,8 @@ static void leave_open(struct infer *in, struct shown *shown, uint32_t insert)
 }
 
 /* How a row ended: the contents of its last version (a row of the workload sql, inserted in the load), or one of these.
- * Most rows that a read does not show never were, or do not meet its condition at the end: nothing follows from them. */
+ * Most rows that a read does not show never were, or do not meet its condition at the end: nothing follows from them.
+ * */
 #define ENDS_NEVER_BEGUN (UINT32_MAX - 2)
 #define ENDS_DELETED     (UINT32_MAX - 1)
 #define ENDS_OTHERWISE   UINT32_MAX

@@ -13,8 +13,8 @@
  *   meet the condition, and there is a wr edge from that version's writer, which changed what the read would have
  *   shown. Where each version meets the condition, the read cannot be (predicate-read-miss).
  * - Which version of such a row the read saw is a choice where one between `first` and `last` meets the condition. That
- *   it was the first is always possible, and has only rw edges by a predicate more than the graph: so levels that do not
- *   count these edges do not depend on the choice (missing_reads of struct rig_inference).
+ *   it was the first is always possible, and has only rw edges by a predicate more than the graph: so levels that do
+ *   not count these edges do not depend on the choice (missing_reads of struct rig_inference).
  * - A read of one row by its key (RIG_ROW_BY_KEY) is a read of an item, also where it does not show the row.
  *
  * - A read whose rows only a commit shows (RIG_PLACE_LOST) has edges for the rows that it changed, and none for others.

@@ -144,8 +144,8 @@ static bool tells_rows(const struct making *m, const struct rig_txn_op *read, co
            (list.count == 2 && rig_row_total_is_none(rig_read_element(&list, 0), rig_read_element(&list, 1)));
 }
 
-/* The versions of a row that a total saw, by the guess: after the last one that changed it, and before the first one after
- * that which would have. */
+/* The versions of a row that a total saw, by the guess: after the last one that changed it, and before the first one
+ * after that which would have. */
 static bool add_counted(struct making *m, uint32_t txn, uint32_t insert, const struct rig_row_where *condition)
 {
     const struct rig_row_write *row = &m->rows->statements[insert];

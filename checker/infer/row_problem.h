@@ -3,16 +3,16 @@
  * (model/problem.h) for the solver of registers.
  *
  * A read that does not show a row did not see it at versions that meet its condition. These form stretches of the row's
- * chain: the read comes before the first version of each stretch, or after the version that follows the last one. Such a
- * choice is a key of its own: the writer of the first version and the reader write it, and the writer of the version
+ * chain: the read comes before the first version of each stretch, or after the version that follows the last one. Such
+ * a choice is a key of its own: the writer of the first version and the reader write it, and the writer of the version
  * after the stretch reads what the former wrote. So the reader is not between the two. A known edge is a key that its
  * source writes and its target reads. The rule is the one that forbids all cycles.
  *
  * For snapshot isolation each transaction is two nodes, its start and its commit: reads are at the start, ww and wr
  * edges lead from a commit to a start, and rw edges from a start to a commit.
  *
- * Rows whose chains are not whole are left out, and so are counts and sums other than 0 without a guess at what they saw
- * (row_counts.h). So without a guess the level is refuted where no order exists; where one does, a replay decides.
+ * Rows whose chains are not whole are left out, and so are counts and sums other than 0 without a guess at what they
+ * saw (row_counts.h). So without a guess the level is refuted where no order exists; where one does, a replay decides.
  *
  * Time: for each read, the versions of the rows that were ever in its table. Space: 16 bytes an edge, 28 a choice, and
  * the problem.
@@ -44,8 +44,8 @@ struct rig_row_problem {
 
 void rig_row_problem_done(struct rig_row_problem *problem);
 
-/* `along`: choices that this order decides are none. `counts`: NULL: there is no guess. Release with rig_row_problem_done(), also after a failure.
- * RIG_E_LIMIT when memory runs out. */
+/* `along`: choices that this order decides are none. `counts`: NULL: there is no guess. Release with
+ * rig_row_problem_done(), also after a failure. RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_row_problem_make(const struct rig_inference *inference, bool split, enum rig_along along,
                                  const struct rig_row_counts *counts, struct rig_row_problem *made,
                                  struct rig_err *err);

@@ -4,8 +4,9 @@
  *
  * A list has the versions that change whether a row meets one condition, in the order of visibility: one list for each
  * range of classes that a read of a table asks for, and one for each BLOCK_ROWS rows of it, whose condition is that the
- * row is there. Totals have lists of their own, with each version that meets the condition, too. One pass over the places takes reads and changes in turn. Relays (model/graph.h) stand for the versions
- * up to a place, and for those after it:
+ * row is there. Totals have lists of their own, with each version that meets the condition, too. One pass over the
+ * places takes reads and changes in turn. Relays (model/graph.h) stand for the versions up to a place, and for those
+ * after it:
  *
  *   change 1 -wr-> up 1 -> read 1        read 1 -rw-> down 1 -> change 2
  *                   |                                   |

@@ -9,8 +9,8 @@
  * chains say which versions a read that does not show the row may have seen. An update or delete of unknown rows may
  * have touched those whose ids its condition asks for.
  *
- * The contents of a version (workload sql) are those of the version that its statement replaced, as the statement changes
- * them. They do not depend on which transactions committed.
+ * The contents of a version (workload sql) are those of the version that its statement replaced, as the statement
+ * changes them. They do not depend on which transactions committed.
  *
  * Committed are the acknowledged transactions, and those of unknown fate of which a committed read shows a version, or
  * which a certificate has.

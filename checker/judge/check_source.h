@@ -1,7 +1,7 @@
 /*
  * Checks a history as a stream (history/source/source.h): a long one in windows, a short one in memory. The first pass
- * notes the last use of every key (stream_full.h). When a window has guessed the last use of a key wrongly, the rest of the
- * pass only completes these notes, and a second pass judges the history in windows without guesses. So a history is
+ * notes the last use of every key (stream_full.h). When a window has guessed the last use of a key wrongly, the rest of
+ * the pass only completes these notes, and a second pass judges the history in windows without guesses. So a history is
  * read at most twice; each assumption about registers that turns out false takes one more pass, without that
  * assumption. A history whose events are not in the order of their times is judged as a whole.
  *

@@ -156,8 +156,8 @@ static enum rig_rc ask_solver(struct asking *a, const struct rig_inference *infe
     return rc;
 }
 
-/* Asks the solver about the levels that are open: the strongest first, because an order for one explains those below it.
- * Where counts matter, once more with a guess at what they saw. Each question has half of the time that is left. */
+/* Asks the solver about the levels that are open: the strongest first, because an order for one explains those below
+ * it. Where counts matter, once more with a guess at what they saw. Each question has half of the time that is left. */
 static enum rig_rc try_solver(struct asking *a, const struct rig_inference *inference,
                               const struct rig_row_counts *counts)
 {

@@ -341,8 +341,8 @@ struct rig_step {
     enum rig_order_source order; /* ww, rw: the evidence for the order of the two versions; of registers, also */
     uint32_t order_other;        /*   the second transaction of that evidence; order_txn is the first */
     bool absent; /* of rows: the read does not show the row; its id is from_value (rw) or to_value (wr) */
-    /* For rows: by its snapshot the read saw the row before `to` changed what the read shows of it (rw), or after `from`
-     * did (wr); the id is as for `absent`. */
+    /* For rows: by its snapshot the read saw the row before `to` changed what the read shows of it (rw), or after
+     * `from` did (wr); the id is as for `absent`. */
     bool by_snapshot;
     bool by_predicate; /*   rw: one of these, and neither a read of the row by its key nor a total that counted it */
     char *text;        /* one sentence: "T17 before T23: T17 read key 5 as [1 2] and did not see T23's append of 3."

@@ -2,8 +2,9 @@
  * A raw history, indexed for replaying proofs: the write of each value, the transaction of each name, and, for
  * witnesses, which transactions certainly committed.
  *
- * Supported: lists, registers and sets with unique values, objects, counters and banks, and rows. Time: linear in operations and elements shown, but one list
- * counts once however many reads show it. Space: 16 bytes a write, and for witnesses a byte a transaction, 9 a key.
+ * Supported: lists, registers and sets with unique values, objects, counters and banks, and rows. Time: linear in
+ * operations and elements shown, but one list counts once however many reads show it. Space: 16 bytes a write, and for
+ * witnesses a byte a transaction, 9 a key.
  */
 #ifndef RIG_CHECKER_PROVE_FACTS_H
 #define RIG_CHECKER_PROVE_FACTS_H

@@ -51,7 +51,8 @@ void rig_replayed_rows_done(struct rig_replayed_rows *rows);
 
 /* The row of that id, or NULL: no statement inserts it. Logarithmic. */
 struct rig_replayed_row *rig_replayed_row_find(const struct rig_replayed_rows *rows, uint32_t key, int64_t id);
-/* The rows that a condition on ids asks for: of `rows`, the first and *end. Another condition asks for all rows of the table. */
+/* The rows that a condition on ids asks for: of `rows`, the first and *end. Another condition asks for all rows of the
+ * table. */
 uint32_t rig_replayed_rows_asked(const struct rig_replayed_rows *rows, uint32_t key,
                                  const struct rig_row_where *condition, uint32_t *end);
 

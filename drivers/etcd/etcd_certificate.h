@@ -1,6 +1,6 @@
 /*
- * The certificate of etcd: all changes of the run's keys by revision, from a watch (docs/certificates.md). It reads while
- * the load runs, so that a compaction does not remove them; what it could not read then is read afterwards.
+ * The certificate of etcd: all changes of the run's keys by revision, from a watch (docs/certificates.md). It reads
+ * while the load runs, so that a compaction does not remove them; what it could not read then is read afterwards.
  *
  * Threads: the main thread's; the watch has one of its own.
  */
@@ -16,15 +16,15 @@
 #include "drivers/http/http_run.h"
 
 /*
- * A watch of the run's keys while the load runs, so that a compaction does not remove what is not read yet: etcd gives a
- * watch that keeps up each change before it compacts it.
+ * A watch of the run's keys while the load runs, so that a compaction does not remove what is not read yet: etcd gives
+ * a watch that keeps up each change before it compacts it.
  *
- * One thread reads, from one member after the other where one ends, and keeps the lines in a file of the run's folder. Its
- * end is the mark of the end of the load, a gap (a compaction passed it while it had no connection), or a full file. The
- * caller reads the rest afterwards, as far as etcd still has it.
+ * One thread reads, from one member after the other where one ends, and keeps the lines in a file of the run's folder.
+ * Its end is the mark of the end of the load, a gap (a compaction passed it while it had no connection), or a full
+ * file. The caller reads the rest afterwards, as far as etcd still has it.
  *
- * Space: the longest line, 16 bytes a key; the file at most ETCD_SPOOL_MOST bytes, about 400 a version and 11 an element
- * of a list.
+ * Space: the longest line, 16 bytes a key; the file at most ETCD_SPOOL_MOST bytes, about 400 a version and 11 an
+ * element of a list.
  */
 
 struct rig_etcd_live_watch {
@@ -41,8 +41,8 @@ struct rig_etcd_live_watch {
 /* Begins behind a revision. RIG_E_DRIVER where there is no file or thread. */
 enum rig_rc rig_etcd_live_watch_begin(struct rig_etcd_live_watch *live, const struct rig_http_run *run,
                                       int64_t revision, struct rig_err *err);
-/* Waits until the watch has seen the mark, or for `patience_ns`, and ends it. Then gives all lines to `watch`, whose own
- * failure, a line that does not fit, is in watch->err. */
+/* Waits until the watch has seen the mark, or for `patience_ns`, and ends it. Then gives all lines to `watch`, whose
+ * own failure, a line that does not fit, is in watch->err. */
 enum rig_rc rig_etcd_live_watch_end(struct rig_etcd_live_watch *live, int64_t patience_ns, struct rig_etcd_watch *watch,
                                     struct rig_err *err);
 /* Ends it where nothing is to be read. Safe for a zeroed object, and after the end. */

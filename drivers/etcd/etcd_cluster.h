@@ -1,8 +1,8 @@
 /*
  * The local cluster: 1 to 5 etcd members that rig starts on 127.0.0.1, monitors, ends, starts again and removes.
  *
- * Folder, processes and logs are those of drivers/local/, with a folder of data for each member. Members listen on ports
- * that were free a moment before; when one was taken meanwhile, all are started again on others.
+ * Folder, processes and logs are those of drivers/local/, with a folder of data for each member. Members listen on
+ * ports that were free a moment before; when one was taken meanwhile, all are started again on others.
  *
  * When the plan has faults of the network, clients connect through core->route(), and members through the switch
  * (local/local_switch.h), which does the same for each pair.

@@ -2,9 +2,9 @@
  * Parts of a dialect as expressions of jq, for a script of requests (http_script.h): what rig knows before a run is
  * written in, and what only an answer tells is looked up while the script runs.
  *
- * In an expression `$run` is the run's name, and `$s` what answers have told: `$s.T5["7"]` has `exists`, `value` and `version`
- * of key 7 in transaction T5, `$s.T5.variables` what its answers have set. `$a` is an answer (null: no JSON), `$text` its
- * bytes, `$status` its status and `$h` its headers, by their names in lower case.
+ * In an expression `$run` is the run's name, and `$s` what answers have told: `$s.T5["7"]` has `exists`, `value` and
+ * `version` of key 7 in transaction T5, `$s.T5.variables` what its answers have set. `$a` is an answer (null: no JSON),
+ * `$text` its bytes, `$status` its status and `$h` its headers, by their names in lower case.
  *
  * Pure functions that add to a buffer.
  */

@@ -9,11 +9,11 @@
  * Faults of the network: clients reach a node by core->route(), and nodes reach each other by the switch
  * (local_switch.h), for one port: the last of those that the plan tells nodes of each other.
  *
- * A driver defines the three functions at the end of this header, has the rows of command_options.h in its option table,
- * and `rig_command_cluster_ops` as its cluster.
+ * A driver defines the three functions at the end of this header, has the rows of command_options.h in its option
+ * table, and `rig_command_cluster_ops` as its cluster.
  *
- * Threads: init to done on the main thread; the hooks as rig_cluster_ops says. A lock makes the nemesis's thread and the
- * thread that watches for ended servers take turns.
+ * Threads: init to done on the main thread; the hooks as rig_cluster_ops says. A lock makes the nemesis's thread and
+ * the thread that watches for ended servers take turns.
  */
 #ifndef RIG_DRIVERS_LOCAL_COMMAND_CLUSTER_H
 #define RIG_DRIVERS_LOCAL_COMMAND_CLUSTER_H

@@ -1,12 +1,12 @@
 /*
- * Placeholders in the texts of a cluster that a command starts: `{port}` is the node's own port, `{port:2}` that of node
- * 2 as other nodes and clients reach it, and so on (docs/clusters.md has the list).
+ * Placeholders in the texts of a cluster that a command starts: `{port}` is the node's own port, `{port:2}` that of
+ * node 2 as other nodes and clients reach it, and so on (docs/clusters.md has the list).
  *
  * A placeholder is a known name in braces, without blanks, perhaps with the number of a node. All other braces stay as
  * they are: `${VAR}`, `{ cmd; }`, awk's `{print}`. A word that is nearly a known name is rejected as a typing error.
  *
- * The values are names of folders, numbers and node names, without a character that a shell interprets; so the text of a
- * script needs no quoting for them. rig_command_text_is_plain() is asked of each folder.
+ * The values are names of folders, numbers and node names, without a character that a shell interprets; so the text of
+ * a script needs no quoting for them. rig_command_text_is_plain() is asked of each folder.
  */
 #ifndef RIG_DRIVERS_LOCAL_COMMAND_TEXT_H
 #define RIG_DRIVERS_LOCAL_COMMAND_TEXT_H

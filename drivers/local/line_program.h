@@ -35,7 +35,8 @@ struct rig_line_patience {
     const struct rig_wake *wake; /* NULL: none */
 };
 
-/* The path of a plan's `command`: a name without a slash is searched in PATH, another one is relative to `home`. RIG_E_PLAN. */
+/* The path of a plan's `command`: a name without a slash is searched in PATH, another one is relative to `home`.
+ * RIG_E_PLAN. */
 enum rig_rc rig_line_program_find(const char *name, const char *home, char *path, size_t size, struct rig_err *err);
 /* `most_bytes`: of one line. RIG_E_DRIVER when it cannot be started. */
 enum rig_rc rig_line_program_start(struct rig_line_program *process, struct rig_children *children,

@@ -15,8 +15,8 @@
 
 /* Whether the folder has all of the programs (`programs`: NULL-ended) and rig may execute them. */
 bool rig_local_has_programs(const char *folder, const char *const *programs);
-/* Finds the first folder of PATH that has all of them and that the account can reach (NULL: rig's own); relative folders
- * are left out. False: there is none, or its path is longer than `size`. */
+/* Finds the first folder of PATH that has all of them and that the account can reach (NULL: rig's own); relative
+ * folders are left out. False: there is none, or its path is longer than `size`. */
 bool rig_local_find_programs(const char *const *programs, const struct rig_account *account, char *folder, size_t size);
 
 /*

@@ -132,8 +132,8 @@ struct rig_local_program {
 };
 
 /*
- * Runs a program to its end, at most until the deadline, and ends its remaining processes. RIG_E_CLUSTER with the end of
- * its output when its exit status is not 0; RIG_E_INTERRUPTED.
+ * Runs a program to its end, at most until the deadline, and ends its remaining processes. RIG_E_CLUSTER with the end
+ * of its output when its exit status is not 0; RIG_E_INTERRUPTED.
  */
 enum rig_rc rig_local_run_program(struct rig_local_site *site, const struct rig_local_program *program,
                                   struct rig_err *err);

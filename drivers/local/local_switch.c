@@ -17,8 +17,8 @@
 #include "base/bug.h"
 
 /*
- * Sockets and the processes that hold them, as /proc shows them (proc(5)): which server listens on a port, and which one
- * opened a connection.
+ * Sockets and the processes that hold them, as /proc shows them (proc(5)): which server listens on a port, and which
+ * one opened a connection.
  *
  * A look reads the kernel's table of TCP sockets and the descriptors of the given processes. Threads: any.
  */

@@ -303,7 +303,8 @@ static bool perform_prepared(struct rig_my_turn *turn, uint32_t number, const in
     return false;
 }
 
-/* Runs statement `number` of the schema with its values; false, and the turn failed, on an error. Release the answer. */
+/* Runs statement `number` of the schema with its values; false, and the turn failed, on an error. Release the answer.
+ * */
 static bool perform(struct rig_my_turn *turn, uint32_t number, const int64_t *values, struct rig_my_answer *answer)
 {
     struct rig_my_connection *connection = rig_my_connection_of(turn);
@@ -388,7 +389,8 @@ static void extend(const struct rig_my_turn *turn, struct batch *batch)
     batch->commits = batch->to == count && !(fresh && pauses_before(turn, count));
 }
 
-/* Asks the database for a timestamp of the transaction. Where it gives none the turn failed, unless it has committed. */
+/* Asks the database for a timestamp of the transaction. Where it gives none the turn failed, unless it has committed.
+ * */
 static void take_timestamp(struct rig_my_turn *turn, const char *sql, enum rig_column column, enum rig_phase answered)
 {
     struct rig_my_answer answer;
@@ -438,8 +440,8 @@ static void take_last_commit(struct rig_my_turn *turn)
     turn->has_last = take_gtid(turn, "SELECT @@gtid_binlog_pos", RIG_PHASE_OPERATION, &turn->last) && !turn->sql.failed;
 }
 
-/* Behind COMMIT: the transaction's own number, and its view. The variable keeps that of an earlier transaction where this one
- * changed nothing. */
+/* Behind COMMIT: the transaction's own number, and its view. The variable keeps that of an earlier transaction where
+ * this one changed nothing. */
 static void take_view(struct rig_my_turn *turn)
 {
     struct rig_my_connection *connection = rig_my_connection_of(turn);

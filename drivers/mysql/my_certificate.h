@@ -20,9 +20,9 @@
  * Reads the events of a binary log (MariaDB, binlog_format=ROW, binlog_row_image=FULL) and hands the commits and the
  * versions of the run's keys to the core.
  *
- * A transaction begins with its GTID; its rows follow, each statement's behind the table maps that name its tables. Only
- * rows that the run's tables can have are read: k bigint, v bigint or longtext, and further bigints. Anything else is an
- * error, because a certificate that leaves something out would accuse the database.
+ * A transaction begins with its GTID; its rows follow, each statement's behind the table maps that name its tables.
+ * Only rows that the run's tables can have are read: k bigint, v bigint or longtext, and further bigints. Anything else
+ * is an error, because a certificate that leaves something out would accuse the database.
  *
  * Threads: one.
  */
@@ -69,10 +69,12 @@ struct rig_my_certificate {
 /* Whether the run can have one: one server, whose lists are texts; `full`: the level has snapshots, too. RIG_E_PLAN. */
 enum rig_rc rig_my_certificate_check(const struct rig_my_schema *schema, const struct rig_my_options *options,
                                      bool galera, bool full, struct rig_err *err);
-/* Before the first session, once the tables exist: notes the place. RIG_E_CLUSTER where the server's settings do not fit. */
+/* Before the first session, once the tables exist: notes the place. RIG_E_CLUSTER where the server's settings do not
+ * fit. */
 enum rig_rc rig_my_certificate_begin(struct rig_my_certificate *certificate, struct rig_my_connection *connection,
                                      int64_t deadline_ns, struct rig_err *err);
-/* After the last session: hands over all changes since, then the views. The connection is then only good for being closed. */
+/* After the last session: hands over all changes since, then the views. The connection is then only good for being
+ * closed. */
 enum rig_rc rig_my_certificate_drain(const struct rig_my_certificate *certificate, struct rig_my_views *views,
                                      const struct rig_my_schema *schema, const struct rig_run_env *env,
                                      struct rig_my_connection *connection, const struct rig_certificate_sink *sink,

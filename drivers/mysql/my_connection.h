@@ -3,8 +3,8 @@
  * interrupted.
  *
  * Names of hosts are resolved in drivers/sql/sql_wait.h, because libmariadb would wait for the resolver without a
- * deadline. libmariadb's functions that wait come in pairs, _start and _cont. When a wait ends early, the socket is shut
- * down and the function runs to its end on it: so nothing of it is left behind, and nothing more is sent.
+ * deadline. libmariadb's functions that wait come in pairs, _start and _cont. When a wait ends early, the socket is
+ * shut down and the function runs to its end on it: so nothing of it is left behind, and nothing more is sent.
  *
  * Threads: one a connection. A waiter is shared with the threads that interrupt it.
  */
@@ -61,12 +61,13 @@ bool rig_my_next(struct rig_my_connection *connection);
 /* The rows of the answer, given to the caller; NULL: the statement gives none, or the connection broke (false). */
 bool rig_my_rows(struct rig_my_connection *connection, MYSQL_RES **result);
 /* The same for prepared statement `number` of `count`, prepared from `sql` at its first use. Its rows are stored; free
- * them by mysql_stmt_free_result(). NULL: an error, or `reason` was set; `*failed` may have the statement with the error. */
+ * them by mysql_stmt_free_result(). NULL: an error, or `reason` was set; `*failed` may have the statement with the
+ * error. */
 MYSQL_STMT *rig_my_execute(struct rig_my_connection *connection, uint32_t number, uint32_t count, const char *sql,
                            MYSQL_BIND *values, MYSQL_STMT **failed);
 
-/* Runs `sql` (one or more statements) to its end. `answer` (may be NULL) is the first value of the first row that any of
- * them gave, "" for none or a null. RIG_E_CLUSTER with the server's message. */
+/* Runs `sql` (one or more statements) to its end. `answer` (may be NULL) is the first value of the first row that any
+ * of them gave, "" for none or a null. RIG_E_CLUSTER with the server's message. */
 enum rig_rc rig_my_query(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns,
                          char answer[RIG_MY_ANSWER_BYTES], struct rig_err *err);
 /* The same, and calls `tell` for each row of the last statement that gives rows. */

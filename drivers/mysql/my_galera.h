@@ -1,6 +1,6 @@
 /*
- * A Galera cluster: equal nodes that certify each other's transactions. A node that joins takes its data from another one
- * by rsync.
+ * A Galera cluster: equal nodes that certify each other's transactions. A node that joins takes its data from another
+ * one by rsync.
  *
  * When no node runs, the one whose data are the latest makes a new group of its data, whichever was asked for: with any
  * other, transactions that were acknowledged would be lost, by rig and not by Galera.

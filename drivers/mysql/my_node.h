@@ -1,8 +1,9 @@
 /*
- * One server of a local cluster: the MariaDB parts beyond drivers/local/local_site.h, and the driver's own requests to it.
+ * One server of a local cluster: the MariaDB parts beyond drivers/local/local_site.h, and the driver's own requests to
+ * it.
  *
- * Each start writes its configuration, which follows its role: `<name>.cnf` in the private folder, the only one that the
- * server reads.
+ * Each start writes its configuration, which follows its role: `<name>.cnf` in the private folder, the only one that
+ * the server reads.
  *
  * Threads: one at a time changes a node (main, then the nemesis's); status, port and pid may be read from any.
  */
@@ -21,8 +22,8 @@
  * clients.
  *
  * The sockets in the private folder need no password, since only the account and root reach them: the driver's own
- * requests use them as root, independent of every route and every fault of the network. Clients have an account of their
- * own, which a read-only server refuses writes.
+ * requests use them as root, independent of every route and every fault of the network. Clients have an account of
+ * their own, which a read-only server refuses writes.
  */
 
 #define RIG_MY_CLIENT "rig" /* the account of clients, and of replicas */

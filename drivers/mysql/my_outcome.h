@@ -11,8 +11,9 @@
  * The phase of an *answered* error is that of the statement it answers: the server executes the statements of one
  * request in order, and skips those after a failed one, so an error answered to an earlier statement is certain even
  * though COMMIT was sent with it, as soon as the server confirms that it has no further answer. An answer that does not
- * fit its statement proves nothing, and neither does any other of the transaction: its outcome is info. An event without an answer (connection lost, time-out, interruption) has the phase
- * that the sending has reached; so has an error that a proxy raises itself because it lost the server.
+ * fit its statement proves nothing, and neither does any other of the transaction: its outcome is info. An event
+ * without an answer (connection lost, time-out, interruption) has the phase that the sending has reached; so has an
+ * error that a proxy raises itself because it lost the server.
  *
  * Sources: MariaDB's server error codes, and sql/handler.cc, ha_commit_trans().
  */

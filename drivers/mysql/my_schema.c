@@ -161,9 +161,10 @@ static bool set_take(struct rig_my_schema *schema, struct rig_my_statement *of, 
     " " BETWEEN(column)
 
 /*
- * Each has one column, as a text. The server has no UPDATE that returns rows: a variable collects them, in the evaluation
- * of the assignments, which is once for each row that the statement changes. A SELECT behind it could see other rows, or
- * lock more of them. A delete first changes its rows, and then removes those that it changed, by the same condition.
+ * Each has one column, as a text. The server has no UPDATE that returns rows: a variable collects them, in the
+ * evaluation of the assignments, which is once for each row that the statement changes. A SELECT behind it could see
+ * other rows, or lock more of them. A delete first changes its rows, and then removes those that it changed, by the
+ * same condition.
  */
 static bool set_statements_of_predicates(struct rig_my_schema *schema, uint32_t table)
 {

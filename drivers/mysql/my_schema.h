@@ -1,10 +1,11 @@
 /*
  * The place of a workload's tables, and its statements.
  *
- * Key k is in table k mod `tables`: rig_list_N or rig_set_N (k bigint, v longtext, or k, v, n with a row for each element,
- * numbered by n), rig_register_N, rig_counter_N or rig_account_N (k, v bigint), in a database with the run's name. Queues
- * and stacks are texts as lists are (rig_row_N), locks the number of the holder, from 1, or 0 (rig_lock_N). In a database
- * that the plan names, the tables have the run's name in the place of `rig`. A key without a row is in its initial state.
+ * Key k is in table k mod `tables`: rig_list_N or rig_set_N (k bigint, v longtext, or k, v, n with a row for each
+ * element, numbered by n), rig_register_N, rig_counter_N or rig_account_N (k, v bigint), in a database with the run's
+ * name. Queues and stacks are texts as lists are (rig_row_N), locks the number of the holder, from 1, or 0
+ * (rig_lock_N). In a database that the plan names, the tables have the run's name in the place of `rig`. A key without
+ * a row is in its initial state.
  *
  * A table of the workload predicate, rig_table_N, has rows (drivers/sql/sql_ops.h).
  *
@@ -63,8 +64,8 @@ enum rig_rc rig_my_schema_init(struct rig_my_schema *schema, const struct rig_ru
                                const struct rig_my_options *options, struct rig_err *err);
 void rig_my_schema_done(struct rig_my_schema *schema);
 
-/* The number of the statement of operation `op`, and its values (key, value, expected, further); UINT32_MAX: none of its
- * own. */
+/* The number of the statement of operation `op`, and its values (key, value, expected, further); UINT32_MAX: none of
+ * its own. */
 uint32_t rig_my_schema_of_op(const struct rig_my_schema *schema, const struct rig_transaction *transaction, uint32_t op,
                              struct rig_sql_numbers *numbers);
 /* The statements that do the work of that one, in order, all with its values; the last one's answer is the operation's.

@@ -1,8 +1,8 @@
 /*
  * The run and turn objects; the connections of sessions, and errors of transactions.
  *
- * A transaction is a sequence of requests (my_batch.h), which fills the answer of the transaction and leaves its outcome to
- * the table of my_outcome.h.
+ * A transaction is a sequence of requests (my_batch.h), which fills the answer of the transaction and leaves its
+ * outcome to the table of my_outcome.h.
  */
 #ifndef RIG_DRIVERS_MYSQL_MY_SESSION_H
 #define RIG_DRIVERS_MYSQL_MY_SESSION_H
@@ -50,14 +50,15 @@ extern const struct rig_sql_client rig_my_client;
 
 /* Whether the server waits for a request. False: it sent more than the answers, and the turn lost step. */
 bool rig_my_turn_check_quiet(struct rig_my_turn *turn);
-/* Whether the server reports an open transaction with its last answer. False: the turn lost step, because the server may
- * have ended the transaction with an error that came for another answer, and then commits each statement by itself. */
+/* Whether the server reports an open transaction with its last answer. False: the turn lost step, because the server
+ * may have ended the transaction with an error that came for another answer, and then commits each statement by itself.
+ * */
 bool rig_my_turn_check_open(struct rig_my_turn *turn);
 /* Whether an answer that is no error has rows where the statement gives some. False: the turn lost step. */
 bool rig_my_turn_check_form(struct rig_my_turn *turn, const char *sql, bool has_rows);
 /*
- * rig_sql_turn_fail() from an answer that is an error (`number` is not 0), a wait that ended early, or a connection that
- * broke: `answered` is the phase of the statement, turn->sql.phase that of the sending.
+ * rig_sql_turn_fail() from an answer that is an error (`number` is not 0), a wait that ended early, or a connection
+ * that broke: `answered` is the phase of the statement, turn->sql.phase that of the sending.
  */
 void rig_my_turn_fail_answer(struct rig_my_turn *turn, enum rig_phase answered, unsigned number, const char *sqlstate,
                              const char *text);

@@ -1,10 +1,10 @@
 /*
- * What MariaDB shows of what transactions read at serializable, for certificates of the mode `full`. Each read holds a lock to
- * the end there, so the rows that were read are those of the commits up to @@gtid_binlog_pos, asked for before COMMIT. Behind
- * COMMIT @@last_gtid is the transaction's own number, if it changed anything.
+ * What MariaDB shows of what transactions read at serializable, for certificates of the mode `full`. Each read holds a
+ * lock to the end there, so the rows that were read are those of the commits up to @@gtid_binlog_pos, asked for before
+ * COMMIT. Behind COMMIT @@last_gtid is the transaction's own number, if it changed anything.
  *
- * Numbers are the sequence numbers of GTIDs of domain 0. Each client has a log of its own; the counter that numbers views is
- * all that they share.
+ * Numbers are the sequence numbers of GTIDs of domain 0. Each client has a log of its own; the counter that numbers
+ * views is all that they share.
  *
  * Space: 32 bytes a transaction, 8 an operation. Threads: a log is its client's, until all sessions are closed.
  */
@@ -33,8 +33,8 @@ struct rig_my_views {
 enum rig_rc rig_my_views_init(struct rig_my_views *views, uint32_t clients, struct rig_err *err);
 /* Takes a zeroed object. */
 void rig_my_views_done(struct rig_my_views *views);
-/* A transaction committed; gives it the side column `view`. `last`: the number of the last commit that it saw; `own`: its
- * own, or 0: it changed nothing. */
+/* A transaction committed; gives it the side column `view`. `last`: the number of the last commit that it saw; `own`:
+ * its own, or 0: it changed nothing. */
 void rig_my_view_take(struct rig_my_views *views, uint32_t client, struct rig_transaction *transaction, uint64_t last,
                       uint64_t own);
 /* Hands over all views, by number. RIG_E_LIMIT when memory runs out. */

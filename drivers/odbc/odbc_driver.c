@@ -1,6 +1,6 @@
 /*
- * The driver odbc: any database with an ODBC driver. Each session is a process of rig's own program (odbc_program.c), because no
- * ODBC driver can interrupt a COMMIT, and some end the process in which they run.
+ * The driver odbc: any database with an ODBC driver. Each session is a process of rig's own program (odbc_program.c),
+ * because no ODBC driver can interrupt a COMMIT, and some end the process in which they run.
  */
 #include <dlfcn.h>
 #include <stdio.h>

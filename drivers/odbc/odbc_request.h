@@ -1,8 +1,10 @@
 /*
- * The lines that rig sends to a program with SQL sessions (docs/sql-programs.md), parsed in place: the greeting and requests.
+ * The lines that rig sends to a program with SQL sessions (docs/sql-programs.md), parsed in place: the greeting and
+ * requests.
  *
- * Texts of a request are in its line, NUL-ended: they are valid as long as the line. Members that the protocol does not have are
- * skipped, and so are known ones with a value of another type. Time: one pass. Threads: any, each with its own request.
+ * Texts of a request are in its line, NUL-ended: they are valid as long as the line. Members that the protocol does not
+ * have are skipped, and so are known ones with a value of another type. Time: one pass. Threads: any, each with its own
+ * request.
  */
 #ifndef RIG_DRIVERS_ODBC_ODBC_REQUEST_H
 #define RIG_DRIVERS_ODBC_ODBC_REQUEST_H
@@ -31,8 +33,8 @@ struct rig_odbc_request {
     bool autocommit;
 };
 
-/* False: the line is no JSON object, names a member twice, or has a text with a NUL character. `line` has `size` bytes and a
- * further one that may be written. */
+/* False: the line is no JSON object, names a member twice, or has a text with a NUL character. `line` has `size` bytes
+ * and a further one that may be written. */
 bool rig_odbc_request_parse(char *line, size_t size, struct rig_odbc_request *request);
 
 #endif

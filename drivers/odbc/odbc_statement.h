@@ -44,9 +44,9 @@ struct rig_odbc_answer {
 void rig_odbc_forget_statements(struct rig_odbc_statements *statements);
 
 /*
- * Executes a text; with arguments (NULL: none, also no preparation) as a prepared statement. The first set of rows is the
- * answer, else the first count; further results are awaited, for their errors. False with the fault. Arguments that are integers
- * stay bound: `arguments` of the next call with this text may be the same array.
+ * Executes a text; with arguments (NULL: none, also no preparation) as a prepared statement. The first set of rows is
+ * the answer, else the first count; further results are awaited, for their errors. False with the fault. Arguments that
+ * are integers stay bound: `arguments` of the next call with this text may be the same array.
  */
 bool rig_odbc_run(struct rig_odbc_statements *statements, const struct rig_odbc_connection *connection, const char *sql,
                   struct rig_odbc_argument *arguments, size_t count, struct rig_odbc_answer *answer,

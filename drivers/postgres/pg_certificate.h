@@ -6,11 +6,12 @@
  * The slot and the publication have the run's name. While the slot exists the server keeps its log, so on given hosts
  * rig's journal reminds of it.
  *
- * On rig's own cluster each timeline has its slot (pg_certificate.h); the commits of former timelines that the next one does
- * not have are handed over as lost. Elsewhere the certificate ends with the timeline of its beginning.
+ * On rig's own cluster each timeline has its slot (pg_certificate.h); the commits of former timelines that the next one
+ * does not have are handed over as lost. Elsewhere the certificate ends with the timeline of its beginning.
  *
- * The certificate is complete if no timeline has a gap, the slot still exists on the server that takes writes, and every session of the run's user had ended, and no prepared transaction was left, before the position up
- * to which the slot was drained.
+ * The certificate is complete if no timeline has a gap, the slot still exists on the server that takes writes, and
+ * every session of the run's user had ended, and no prepared transaction was left, before the position up to which the
+ * slot was drained.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_CERTIFICATE_H
 #define RIG_DRIVERS_POSTGRES_PG_CERTIFICATE_H
@@ -26,8 +27,8 @@
  * so each promotion makes another one on the new primary before clients are sent there. The slot of a former primary is
  * read before its data are rewound or replaced: the messages are kept here until the certificate is made.
  *
- * Space: the messages of all timelines but the last, at most 1 GiB each. Threads: the one that changes roles (main, then
- * the nemesis's), then main.
+ * Space: the messages of all timelines but the last, at most 1 GiB each. Threads: the one that changes roles (main,
+ * then the nemesis's), then main.
  */
 
 enum { RIG_PG_TIMELINES_MOST = 256, RIG_PG_GAP_BYTES = 200 };

@@ -18,14 +18,16 @@
 #include "drivers/postgres/pg_site.h"
 #include "drivers/sql/sql_client.h"
 
-/* A certificate follows changes of roles (pg_certificate.h); called by the thread that makes them. `promoted` NULL: none. */
+/* A certificate follows changes of roles (pg_certificate.h); called by the thread that makes them. `promoted` NULL:
+ * none. */
 struct rig_pg_role_hooks {
     void *context;
     /* The node could take writes, and no client is let to it yet. */
     void (*promoted)(void *context, const struct rig_pg_node *node, const struct rig_pg_line *line);
     /* Whether a former primary has data that are to be read before they are replaced. */
     bool (*wanted)(void *context, uint32_t node);
-    /* Reads them. `server` runs with these data where no client finds it; NULL: it could not be started, for a reason. */
+    /* Reads them. `server` runs with these data where no client finds it; NULL: it could not be started, for a reason.
+     * */
     void (*read_former)(void *context, uint32_t node, const struct rig_pg_node *server, const char *failure);
 };
 

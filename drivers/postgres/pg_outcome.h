@@ -7,10 +7,11 @@
  *   - Once it may have left, an error means fail only when the server can raise that error no later than the writing of
  *     the commit record. Everything else, known or not, is info.
  * The phase of an *answered* error is that of the statement it answers; in a pipeline the server skips everything
- * behind a failed statement, so an error answered to an earlier statement is certain even though COMMIT was sent, as soon
- * as the server has answered the Sync and reports a failed transaction. An answer that does not fit its statement proves
- * nothing, and neither does any other of the transaction (pg_turn.h). An event without an answer (connection lost, time-out, interruption) has the phase that the sending has reached; so has
- * an error that a pooler raises itself because it lost the server.
+ * behind a failed statement, so an error answered to an earlier statement is certain even though COMMIT was sent, as
+ * soon as the server has answered the Sync and reports a failed transaction. An answer that does not fit its statement
+ * proves nothing, and neither does any other of the transaction (pg_turn.h). An event without an answer (connection
+ * lost, time-out, interruption) has the phase that the sending has reached; so has an error that a pooler raises itself
+ * because it lost the server.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_OUTCOME_H
 #define RIG_DRIVERS_POSTGRES_PG_OUTCOME_H

@@ -1,9 +1,9 @@
 /*
- * The run object, and the connections of its sessions: connecting, the settings and statements of a fresh connection, and
- * the rest between two transactions.
+ * The run object, and the connections of its sessions: connecting, the settings and statements of a fresh connection,
+ * and the rest between two transactions.
  *
- * A transaction runs statement by statement (pg_statements.c), or in one go (pg_pipeline.c); both fill the answer of the
- * transaction and leave its outcome to the table of pg_outcome.h.
+ * A transaction runs statement by statement (pg_statements.c), or in one go (pg_pipeline.c); both fill the answer of
+ * the transaction and leave its outcome to the table of pg_outcome.h.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_SESSION_H
 #define RIG_DRIVERS_POSTGRES_PG_SESSION_H
@@ -28,9 +28,10 @@ struct rig_pg_run {
 /*
  * How many errors of a client's session a server of rig's own logs: the first RIG_PG_ERRORS_LOGGED, then none.
  *
- * A load with conflicts has thousands of serialization failures in a second, about 350 bytes of log each, which is several
- * times the size of the record (docs/adr/0092-errors-in-server-logs.md). All errors of clients are in the record. Errors of
- * other processes, warnings and what else the server logs stay. A plan that sets log_min_messages is obeyed.
+ * A load with conflicts has thousands of serialization failures in a second, about 350 bytes of log each, which is
+ * several times the size of the record (docs/adr/0092-errors-in-server-logs.md). All errors of clients are in the
+ * record. Errors of other processes, warnings and what else the server logs stay. A plan that sets log_min_messages is
+ * obeyed.
  */
 enum { RIG_PG_ERRORS_LOGGED = 50 };
 /* Counts an error that the server answered. */

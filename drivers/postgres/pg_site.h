@@ -3,8 +3,8 @@
  * superuser's password.
  *
  * The folder of the programs is given, of a version, or the newest. Versions are found by the names of folders
- * (drivers/local/local_versions.h) in the plan's `cluster.local.servers`, $RIG_SERVERS, the caches of scripts/servers and
- * /usr/lib/postgresql.
+ * (drivers/local/local_versions.h) in the plan's `cluster.local.servers`, $RIG_SERVERS, the caches of scripts/servers
+ * and /usr/lib/postgresql.
  *
  * The sockets in the private folder need no password, since only the account and root reach them: the driver's own
  * connections use them, independent of every route and every fault of the network. On TCP the servers require a random

@@ -31,8 +31,8 @@ static bool succeeded(const PGresult *result)
 }
 
 /*
- * Waits for the end of the statement that was sent. `*result`, the caller's to clear, is its first result, also when that is an
- * error; NULL when the connection broke. Returns NULL, RIG_SQL_TIMEOUT or RIG_SQL_INTERRUPTED.
+ * Waits for the end of the statement that was sent. `*result`, the caller's to clear, is its first result, also when
+ * that is an error; NULL when the connection broke. Returns NULL, RIG_SQL_TIMEOUT or RIG_SQL_INTERRUPTED.
  */
 static const char *await_statement(struct rig_pg_turn *turn, PGresult **result)
 {

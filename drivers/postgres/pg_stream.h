@@ -1,11 +1,11 @@
 /*
- * Reads the messages of pgoutput (PostgreSQL's documentation, "Logical Replication Message Formats", protocol version 1)
- * and hands the commits and the versions of the run's keys to the core.
+ * Reads the messages of pgoutput (PostgreSQL's documentation, "Logical Replication Message Formats", protocol version
+ * 1) and hands the commits and the versions of the run's keys to the core.
  *
  * Only what the tables of a run can produce is read: two columns, k and v, with text values; of tables of rows three,
- * k, id and v, of which a removal has two. Anything else is an error, because a certificate that leaves something out would
- * accuse the database. Logical messages with the run's name as their prefix are marks of deletes: a table's key and the
- * delete's number (history/types/row_ops.h).
+ * k, id and v, of which a removal has two. Anything else is an error, because a certificate that leaves something out
+ * would accuse the database. Logical messages with the run's name as their prefix are marks of deletes: a table's key
+ * and the delete's number (history/types/row_ops.h).
  *
  * Threads: one.
  */

@@ -16,10 +16,10 @@
 /*
  * A second table beside each table of the workload predicate, for reads that join two tables (the option row-join).
  *
- * The second table has each row's key, id, version and class. A trigger keeps it in step, as part of each statement that
- * writes. Reads are of a view that joins both tables and takes the class from the second one; a row whose versions differ
- * has the version 0 there, which no statement writes. Updates and deletes, and the stream of commits, are of the first
- * table.
+ * The second table has each row's key, id, version and class. A trigger keeps it in step, as part of each statement
+ * that writes. Reads are of a view that joins both tables and takes the class from the second one; a row whose versions
+ * differ has the version 0 there, which no statement writes. Updates and deletes, and the stream of commits, are of the
+ * first table.
  *
  * Pure functions that add text; names are as SQL writes them.
  */

@@ -7,11 +7,11 @@
  * table keeps all of them. The tables of a killed run stay; each later run names them and the statement that removes
  * them.
  *
- * Two-phase commit of a share of the transactions: PREPARE TRANSACTION, then COMMIT PREPARED. Each has an identifier that
- * no other transaction of the run has, so that a request that arrives late concerns its own transaction only. A PREPARE
- * without an answer is a fail: nothing sends its COMMIT PREPARED. A COMMIT PREPARED without an answer is an info. A
- * transaction that stays prepared keeps its locks, also over a restart of the server. So the next session of its client
- * rolls it back, and `teardown` those that are left on a server that rig did not start.
+ * Two-phase commit of a share of the transactions: PREPARE TRANSACTION, then COMMIT PREPARED. Each has an identifier
+ * that no other transaction of the run has, so that a request that arrives late concerns its own transaction only. A
+ * PREPARE without an answer is a fail: nothing sends its COMMIT PREPARED. A COMMIT PREPARED without an answer is an
+ * info. A transaction that stays prepared keeps its locks, also over a restart of the server. So the next session of
+ * its client rolls it back, and `teardown` those that are left on a server that rig did not start.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_TABLES_H
 #define RIG_DRIVERS_POSTGRES_PG_TABLES_H

@@ -1,6 +1,6 @@
 /*
- * Texts of any SQL on PostgreSQL (drivers/sql/sql_text.h): by the simple protocol, in a schema of the run's name, which is
- * the search path of the sessions.
+ * Texts of any SQL on PostgreSQL (drivers/sql/sql_text.h): by the simple protocol, in a schema of the run's name, which
+ * is the search path of the sessions.
  *
  * Threads: those of the hooks.
  */

@@ -1,7 +1,7 @@
 /*
  * The titles of PostgreSQL's processes, as /proc shows them: `postgres: user database host activity` is a session, with
- * the cluster's name and a colon before the user where it has one; every other title is that of the main process or of a
- * process in the background.
+ * the cluster's name and a colon before the user where it has one; every other title is that of the main process or of
+ * a process in the background.
  *
  * Threads: any.
  */

@@ -144,7 +144,8 @@ bool rig_pg_affected_a_row(const PGresult *result)
     return strcmp(PQcmdTuples((PGresult *)(uintptr_t)result), "0") != 0; /* does not change it */
 }
 
-/* At read committed a locking read, an update and a delete see the newest version, which their snapshot need not have. */
+/* At read committed a locking read, an update and a delete see the newest version, which their snapshot need not have.
+ * */
 static bool reads_past_snapshot(const struct rig_pg_turn *turn, uint32_t op)
 {
     const struct rig_pg_run *run = rig_pg_run_of(turn);

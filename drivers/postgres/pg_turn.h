@@ -89,8 +89,8 @@ bool rig_pg_statements_roll_back(struct rig_pg_turn *turn);
  *
  * From the moment COMMIT is given to libpq it may have left. Errors are certain all the same: the server skips
  * everything between a failed statement and the Sync, so an error answered to a statement before COMMIT excludes the
- * commit. A server that answers anything else between the two has not skipped it: the outcome is unknown then. Reads are
- * evidence when all answers up to the Sync, or up to COMMIT's, are in step.
+ * commit. A server that answers anything else between the two has not skipped it: the outcome is unknown then. Reads
+ * are evidence when all answers up to the Sync, or up to COMMIT's, are in step.
  */
 /* Puts a fresh connection into pipeline mode. */
 enum rig_rc rig_pg_pipeline_enter(struct rig_pg_connection *connection, struct rig_err *err);

@@ -27,8 +27,8 @@
 /*
  * The statements of the workload predicate with views (drivers/sql/sql_ops.h): X(name, SQL before the name of the
  * table, and after it). A read has the columns id, version, xmin and snapshot; an update or a delete the transaction's
- * number, too. There is a row, hence a snapshot, even where no row meets the condition. Counts and sums name no xmin, so that they
- * can still use an index alone.
+ * number, too. There is a row, hence a snapshot, even where no row meets the condition. Counts and sums name no xmin,
+ * so that they can still use an index alone.
  */
 #define RIG_PG_ROW_VIEW_LIST  "SELECT t.id, t.v, t.xmin, pg_current_snapshot() FROM (SELECT) AS one LEFT JOIN "
 #define RIG_PG_ROW_VIEW_COUNT "SELECT count(*), coalesce(sum(v), 0), NULL::bigint, pg_current_snapshot() FROM "
@@ -37,8 +37,8 @@
 #define RIG_PG_ROW_VIEW_OF_WRITE                                                                                       \
     ") SELECT w.id, w.p, w.x, pg_current_snapshot(), pg_current_xact_id_if_assigned() "                                \
     "FROM (SELECT) AS one LEFT JOIN w ON true"
-/* Behind a delete, around the name of the run: it leaves its mark in the stream of commits (pg_stream.h), because a removed row
- * does not name the statement that removed it. The message is part of the transaction. */
+/* Behind a delete, around the name of the run: it leaves its mark in the stream of commits (pg_stream.h), because a
+ * removed row does not name the statement that removed it. The message is part of the transaction. */
 #define RIG_PG_ROW_VIEW_MARK_BEFORE "), m AS (SELECT pg_logical_emit_message(true, '"
 #define RIG_PG_ROW_VIEW_MARK_AFTER                                                                                     \
     "', $1 || ' ' || $4)) SELECT w.id, w.p, w.x, pg_current_snapshot(), pg_current_xact_id_if_assigned() "             \
@@ -92,7 +92,8 @@ void rig_pg_view_take(struct rig_pg_views *views, uint32_t client, const struct 
 /* The transaction ended; gives it the side column `view` if its statements showed anything. */
 void rig_pg_view_end(struct rig_pg_views *views, uint32_t client, struct rig_transaction *transaction, bool single,
                      bool standby);
-/* Hands over all views, by number; RIG_E_LIMIT when memory runs out, RIG_E_DRIVER where an answer was not as expected. */
+/* Hands over all views, by number; RIG_E_LIMIT when memory runs out, RIG_E_DRIVER where an answer was not as expected.
+ * */
 enum rig_rc rig_pg_views_give(struct rig_pg_views *views, const struct rig_certificate_sink *sink, struct rig_err *err);
 
 /* The number of 64 bits nearest to `near` whose lower 32 bits are `number`. */

@@ -1,12 +1,12 @@
 /*
- * The certificate of the simulated database (drivers/driver.h): its commits with the changes of rows in the order in which
- * they were made, and, if asked for, the snapshot of each statement and the writers of its rows.
+ * The certificate of the simulated database (drivers/driver.h): its commits with the changes of rows in the order in
+ * which they were made, and, if asked for, the snapshot of each statement and the writers of its rows.
  *
- * A transaction gets a number with its first write. A snapshot shows the transactions below `xmax` that are not in progress;
- * one of an earlier commit lists the transactions since then as in progress.
+ * A transaction gets a number with its first write. A snapshot shows the transactions below `xmax` that are not in
+ * progress; one of an earlier commit lists the transactions since then as in progress.
  *
- * Time: a snapshot takes the transactions in progress, and those since its commit. Space: 16 bytes a commit, 24 a change, 24 a
- * view, 16 a row, 32 a snapshot and 8 a transaction in progress, until the end. Threads: one.
+ * Time: a snapshot takes the transactions in progress, and those since its commit. Space: 16 bytes a commit, 24 a
+ * change, 24 a view, 16 a row, 32 a snapshot and 8 a transaction in progress, until the end. Threads: one.
  */
 #ifndef RIG_DRIVERS_SIM_SIM_EVIDENCE_H
 #define RIG_DRIVERS_SIM_SIM_EVIDENCE_H
@@ -74,8 +74,8 @@ void rig_sim_evidence_leave(struct rig_sim_evidence *evidence, uint64_t number);
 /* The next commit of the engine, with its changes. False when memory runs out: nothing has changed then. */
 bool rig_sim_evidence_log(struct rig_sim_evidence *evidence, uint64_t number, const struct rig_sim_changes *changes);
 
-/* Adds the snapshot of the engine's first `commit` commits, for a transaction with the number `own` (0: none); false when
- * memory runs out. */
+/* Adds the snapshot of the engine's first `commit` commits, for a transaction with the number `own` (0: none); false
+ * when memory runs out. */
 bool rig_sim_evidence_show(const struct rig_sim_evidence *evidence, uint64_t commit, uint64_t own,
                            struct rig_sim_seen_views *seen);
 /* A row of the operation; `shown`: it has the last snapshot. */

@@ -334,7 +334,8 @@ static bool met_at(const struct rig_sim_stored_table *table, const struct rig_si
            rig_row_meets(&read->condition, table->rows.at[row].id, at->number, at->contents);
 }
 
-/* Whether a change since the read, of the table's `change`, changes its result; or a row of it, where rows may appear. */
+/* Whether a change since the read, of the table's `change`, changes its result; or a row of it, where rows may appear.
+ * */
 static bool changes_result(const struct rig_sim_stored_table *table, const struct rig_sim_where *read,
                            const struct rig_sim_stored_change *change, bool may_appear)
 {

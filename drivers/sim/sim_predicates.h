@@ -1,10 +1,11 @@
 /*
- * The workloads predicate and sql (history/types/row_ops.h) in the simulated database: tables of rows with all their versions.
+ * The workloads predicate and sql (history/types/row_ops.h) in the simulated database: tables of rows with all their
+ * versions.
  *
  * A transaction keeps its writes to itself until it commits, all at once; no statement waits for another transaction.
  *
- *   serializable         reads a snapshot; commits when no row that it wrote, and no result of any of its reads, has changed,
- *                        not even for a while
+ *   serializable         reads a snapshot; commits when no row that it wrote, and no result of any of its reads, has
+ *                        changed, not even for a while
  *   repeatable-read      the same, but rows may have appeared: no row that a read showed or added up has changed
  *   snapshot-isolation   reads a snapshot; commits when no row that it wrote has changed
  *   read-committed       each statement sees the latest commits; commits when no row that it wrote has changed
@@ -12,8 +13,9 @@
  *
  * Updates and deletes are reads, too, and take effect where their condition is read.
  *
- * Time: a statement takes the rows of its table, a commit the changes of its tables since its snapshot. Space: 24 bytes a row,
- * 40 a version, 16 a change, until the table is forgotten. Source: Kung & Robinson, TODS 1981 (validation). Threads: one.
+ * Time: a statement takes the rows of its table, a commit the changes of its tables since its snapshot. Space: 24 bytes
+ * a row, 40 a version, 16 a change, until the table is forgotten. Source: Kung & Robinson, TODS 1981 (validation).
+ * Threads: one.
  */
 #ifndef RIG_DRIVERS_SIM_SIM_PREDICATES_H
 #define RIG_DRIVERS_SIM_SIM_PREDICATES_H

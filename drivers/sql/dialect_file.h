@@ -1,6 +1,6 @@
 /*
- * A dialect of SQL as a YAML file (docs/sql-dialects.md): types, statements, transactions, isolation levels, the meaning of
- * errors, and what the database lacks, each with its reason.
+ * A dialect of SQL as a YAML file (docs/sql-dialects.md): types, statements, transactions, isolation levels, the
+ * meaning of errors, and what the database lacks, each with its reason.
  *
  * Memory: an arena of its own, at most a few times the size of the file. Constant once it is read; any thread.
  */
@@ -12,11 +12,11 @@
 #include "drivers/sql/sql_outcome.h"
 
 /*
- * Statements that a dialect may give in its own words, by the key that names them. `{table}` is the table; other names in
- * braces are values. X(identifier, key, standard SQL)
+ * Statements that a dialect may give in its own words, by the key that names them. `{table}` is the table; other names
+ * in braces are values. X(identifier, key, standard SQL)
  *
- * A list or set is a text of ",7,12": each element after a comma. {element} is ",7" as a text. A statement that is followed by
- * an insertion in this table is run first, and the insertion where it changed no row.
+ * A list or set is a text of ",7,12": each element after a comma. {element} is ",7" as a text. A statement that is
+ * followed by an insertion in this table is run first, and the insertion where it changed no row.
  */
 #define RIG_SQL_DIALECT_STATEMENTS(X)                                                                                  \
     X(READ, "read", "SELECT v FROM {table} WHERE k = {key}")                                                           \
@@ -129,8 +129,8 @@ struct rig_sql_fault {
 enum rig_rc rig_sql_dialect_load(const char *name, struct rig_sql_dialect_file **dialect, struct rig_err *err);
 /* Takes NULL. */
 void rig_sql_dialect_free(struct rig_sql_dialect_file *dialect);
-/* The level of a plan's `isolation`; NULL or empty: the dialect's default. A level whose `is` is empty is the one that a session has
- * when nothing is set. RIG_E_PLAN, with the names. */
+/* The level of a plan's `isolation`; NULL or empty: the dialect's default. A level whose `is` is empty is the one that
+ * a session has when nothing is set. RIG_E_PLAN, with the names. */
 enum rig_rc rig_sql_dialect_find_level(const struct rig_sql_dialect_file *dialect, const char *name,
                                        const struct rig_sql_dialect_level **level, struct rig_err *err);
 /* The first rule that fits; NULL: none does. */

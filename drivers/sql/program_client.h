@@ -2,9 +2,9 @@
  * The client of the SQL core for databases that a program carries (sql_program.h), in a dialect that a file gives
  * (dialect_file.h): any database with a library for some language.
  *
- * Statements are sent one by one. After an error nothing is committed: rig rolls back. A session that gives no answer in time
- * ends its program. The run refuses a database that does not keep the level, does not give back what was written, or does not
- * roll back.
+ * Statements are sent one by one. After an error nothing is committed: rig rolls back. A session that gives no answer
+ * in time ends its program. The run refuses a database that does not keep the level, does not give back what was
+ * written, or does not roll back.
  *
  * Threads: those of the driver's hooks.
  */

@@ -1,10 +1,10 @@
 /*
- * The tables of a run and their statements in a dialect that a file gives (dialect_file.h): names, CREATE TABLE, and texts with
- * `?` for each value.
+ * The tables of a run and their statements in a dialect that a file gives (dialect_file.h): names, CREATE TABLE, and
+ * texts with `?` for each value.
  *
- * Key k is in table k mod `tables`. Lists, sets, queues and stacks are texts in which each element comes after a comma; the
- * others are numbers. Tables of comparisons, queues and stacks also count their changes in `n`. A table of the workload
- * predicate has rows (drivers/sql/sql_ops.h).
+ * Key k is in table k mod `tables`. Lists, sets, queues and stacks are texts in which each element comes after a comma;
+ * the others are numbers. Tables of comparisons, queues and stacks also count their changes in `n`. A table of the
+ * workload predicate has rows (drivers/sql/sql_ops.h).
  *
  * Memory: a text for each statement and table. Constant after its start; any thread.
  */
@@ -68,8 +68,8 @@ const struct rig_sql_said *rig_sql_program_schema_say(const struct rig_sql_progr
                                                       enum rig_sql_dialect_statement which);
 /* The dialect of a program's SQL. */
 struct rig_sql_dialect rig_sql_program_schema_dialect(const struct rig_sql_program_schema *schema);
-/* Scripts, with a semicolon and a space after each statement: the tables with the rows that they have before the load; their
- * removal. */
+/* Scripts, with a semicolon and a space after each statement: the tables with the rows that they have before the load;
+ * their removal. */
 void rig_sql_program_schema_create(const struct rig_sql_program_schema *schema, struct rig_buf *sql);
 void rig_sql_program_schema_drop(const struct rig_sql_program_schema *schema, struct rig_buf *sql);
 /* The words of the dialect's shell, which it has, for transactions at a level. */

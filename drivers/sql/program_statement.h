@@ -1,7 +1,9 @@
 /*
- * Statements of a turn over a program, and their answers (docs/sql-programs.md). Each function that fails has failed the turn.
+ * Statements of a turn over a program, and their answers (docs/sql-programs.md). Each function that fails has failed
+ * the turn.
  *
- * Where the turn's operations were sent ahead (struct rig_sql_program_turn), those that run a statement only take its answer.
+ * Where the turn's operations were sent ahead (struct rig_sql_program_turn), those that run a statement only take its
+ * answer.
  */
 #ifndef RIG_DRIVERS_SQL_PROGRAM_STATEMENT_H
 #define RIG_DRIVERS_SQL_PROGRAM_STATEMENT_H

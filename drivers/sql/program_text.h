@@ -1,9 +1,9 @@
 /*
  * Texts of any SQL through a program (sql_text.h).
  *
- * Where the dialect's transactions are statements, texts are sent as they are; a plain BEGIN takes the plan's level where the
- * dialect's beginning has it. Where the program's library ends transactions, COMMIT and ROLLBACK are its calls, BEGIN
- * is sent to nothing, and a text outside of a transaction is committed at once.
+ * Where the dialect's transactions are statements, texts are sent as they are; a plain BEGIN takes the plan's level
+ * where the dialect's beginning has it. Where the program's library ends transactions, COMMIT and ROLLBACK are its
+ * calls, BEGIN is sent to nothing, and a text outside of a transaction is committed at once.
  *
  * Threads: those of the hooks.
  */

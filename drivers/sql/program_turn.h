@@ -50,12 +50,13 @@ bool rig_sql_program_take(struct rig_sql_program_connection *connection, struct 
 /* Both. */
 bool rig_sql_program_exchange(struct rig_sql_program_connection *connection, struct rig_json_writer *writer,
                               struct rig_sql_program_request *request);
-/* Runs statements of the run's own, each ended by a semicolon or by the end of the text, and keeps what they changed. `tell`
- * (may be NULL) gets the rows. RIG_E_CLUSTER. */
+/* Runs statements of the run's own, each ended by a semicolon or by the end of the text, and keeps what they changed.
+ * `tell` (may be NULL) gets the rows. RIG_E_CLUSTER. */
 enum rig_rc rig_sql_program_script(struct rig_sql_program_connection *connection,
                                    const struct rig_sql_dialect_file *dialect, const char *script, rig_sql_tell tell,
                                    void *context, struct rig_err *err);
-/* Refuses a database that does not give back what was written by the statements of the load, or keeps what was rolled back. */
+/* Refuses a database that does not give back what was written by the statements of the load, or keeps what was rolled
+ * back. */
 enum rig_rc rig_sql_program_canary(const struct rig_sql_program_run *run, struct rig_sql_program_connection *connection,
                                    struct rig_err *err);
 

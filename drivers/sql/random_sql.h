@@ -3,15 +3,15 @@
  * database's answers with rig's before the load.
  *
  * A table has the columns k, id, v, p, a, b, c and t: the key, the row's id, its version, the version before, and its
- * values. As in sql_ops.h a read, an update and a delete are at the operation that reads, and the answer is pairs of an id
- * and a version: those that it shows, or that it replaced. Where a database gives the rows of a statement as one text,
- * the text has all pairs, with commas.
+ * values. As in sql_ops.h a read, an update and a delete are at the operation that reads, and the answer is pairs of an
+ * id and a version: those that it shows, or that it replaced. Where a database gives the rows of a statement as one
+ * text, the text has all pairs, with commas.
  *
- * An update sets p before v and never reads a column that it has set before, so that its right sides see the old row also
- * where a database assigns from left to right.
+ * An update sets p before v and never reads a column that it has set before, so that its right sides see the old row
+ * also where a database assigns from left to right.
  *
- * Which indexes the tables have is drawn from the seed. Threads: any; pure functions that add text to a buffer, except for
- * rig_sql_random_compare().
+ * Which indexes the tables have is drawn from the seed. Threads: any; pure functions that add text to a buffer, except
+ * for rig_sql_random_compare().
  */
 #ifndef RIG_DRIVERS_SQL_RANDOM_SQL_H
 #define RIG_DRIVERS_SQL_RANDOM_SQL_H
@@ -23,8 +23,8 @@ enum rig_sql_random_dialect { RIG_SQL_RANDOM_POSTGRES, RIG_SQL_RANDOM_SQLITE, RI
 
 /* The columns of a table, for CREATE TABLE. */
 const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect);
-/* CREATE INDEX for each index of table `number`, with a semicolon and a space behind each. `name`: of the table. `plain`:
- * the start of the names of indexes where they need names. */
+/* CREATE INDEX for each index of table `number`, with a semicolon and a space behind each. `name`: of the table.
+ * `plain`: the start of the names of indexes where they need names. */
 void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, uint32_t number, const char *name,
                             const char *plain, struct rig_buf *sql);
 
@@ -42,9 +42,9 @@ void rig_sql_random_print(enum rig_sql_random_dialect dialect, const char *table
 uint64_t rig_sql_random_tests(struct rig_rng *rng);
 
 /*
- * Before the load: makes rows in the table, asks a few hundred conditions and changes the rows, and compares the answers
- * with rig's. Leaves the table empty. RIG_E_CLUSTER: the database could not be asked, or a condition or an assignment has
- * another result there; the message has the statement.
+ * Before the load: makes rows in the table, asks a few hundred conditions and changes the rows, and compares the
+ * answers with rig's. Leaves the table empty. RIG_E_CLUSTER: the database could not be asked, or a condition or an
+ * assignment has another result there; the message has the statement.
  */
 enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, const char *table,
                                    struct rig_err *err);

@@ -1,9 +1,9 @@
 /*
- * The SQL of tables: of programs (drivers/rows.h) with their statements, and of the rows that keys have before the load, which
- * are those of accounts (rig_run_env.accounts) and of prefilled keys (rig_run_env.prefilled_keys).
+ * The SQL of tables: of programs (drivers/rows.h) with their statements, and of the rows that keys have before the
+ * load, which are those of accounts (rig_run_env.accounts) and of prefilled keys (rig_run_env.prefilled_keys).
  *
- * Space: the text of the keys' rows grows with the logarithm of their number. Pure functions that add text to a buffer. A
- * table's name is what the dialect writes before the name of the schema.
+ * Space: the text of the keys' rows grows with the logarithm of their number. Pure functions that add text to a buffer.
+ * A table's name is what the dialect writes before the name of the schema.
  */
 #ifndef RIG_DRIVERS_SQL_ROW_SQL_H
 #define RIG_DRIVERS_SQL_ROW_SQL_H
@@ -50,8 +50,8 @@ struct rig_sql_key_tables {
 
 /* The highest key that has a row in table `number` before the load; -1: none. */
 int64_t rig_sql_last_key_row(const struct rig_sql_key_tables *tables, int64_t number);
-/* Adds the statements that make the rows of table `number`, called `name`, with columns k and v; a semicolon and a space
- * after each. Nothing where no row is wanted. */
+/* Adds the statements that make the rows of table `number`, called `name`, with columns k and v; a semicolon and a
+ * space after each. Nothing where no row is wanted. */
 void rig_sql_add_key_rows(const struct rig_sql_key_tables *tables, int64_t number, const char *name,
                           struct rig_buf *sql);
 

@@ -124,8 +124,8 @@ struct rig_sql_nodes {
     uint16_t (*socket)(const struct rig_sql_run *run, uint32_t node, struct rig_sql_endpoint *endpoint);
 };
 
-/* The run's tables on the server, and transactions that are prepared there. All but `create` are for hosts that are given, or
- * for options of their own: NULL where the database has neither. */
+/* The run's tables on the server, and transactions that are prepared there. All but `create` are for hosts that are
+ * given, or for options of their own: NULL where the database has neither. */
 struct rig_sql_tables {
     /* Logs the tables of other runs on the server. */
     void (*tell_others)(struct rig_sql_own *own);
@@ -184,8 +184,8 @@ struct rig_sql_client {
     void (*run)(struct rig_sql_turn *turn);
     /* Optional, for rig_sql_turn_run_statements(): runs operation `op`, and takes its answer. */
     bool (*operate)(struct rig_sql_turn *turn, uint32_t op);
-    /* One by one: opens the transaction; of a program runs statement `index` and fills the answer; commits. False, or a turn that
-     * failed: there was an error. */
+    /* One by one: opens the transaction; of a program runs statement `index` and fills the answer; commits. False, or a
+     * turn that failed: there was an error. */
     bool (*begin)(struct rig_sql_turn *turn);
     bool (*execute)(struct rig_sql_turn *turn, uint32_t index, const int64_t *values, struct rig_row_answer *answer);
     void (*commit)(struct rig_sql_turn *turn);

@@ -30,8 +30,8 @@ static inline bool rig_sql_is_sum(enum rig_workload workload)
     return workload == RIG_WORKLOAD_COUNTER || workload == RIG_WORKLOAD_BANK;
 }
 
-/* The text of a table's name before its number, such as "rig_list_", or before the name of a program's table. `own`: the
- * place of the tables is the run's own; else their names begin with the run's. */
+/* The text of a table's name before its number, such as "rig_list_", or before the name of a program's table. `own`:
+ * the place of the tables is the run's own; else their names begin with the run's. */
 void rig_sql_table_stem(const struct rig_run_env *env, bool own, char *stem, size_t size);
 
 /* The number of the read that an increment adds to, the last one of its key before it; UINT32_MAX: there is none, or it
@@ -68,24 +68,24 @@ struct rig_sql_numbers {
 };
 
 /*
- * The statement of operation `op`. The reads that increments build on were answered. `lock_reads`: the share of reads that
- * lock, at random, but a function of the transaction alone, so that a seed gives the same requests.
+ * The statement of operation `op`. The reads that increments build on were answered. `lock_reads`: the share of reads
+ * that lock, at random, but a function of the transaction alone, so that a seed gives the same requests.
  */
 enum rig_sql_action rig_sql_action_of(enum rig_workload workload, double lock_reads,
                                       const struct rig_transaction *transaction, uint32_t op,
                                       struct rig_sql_numbers *numbers);
-/* False: the operation would take more from an account of the workload bank than there is. The read that it builds on was
- * answered. */
+/* False: the operation would take more from an account of the workload bank than there is. The read that it builds on
+ * was answered. */
 bool rig_sql_affords(const struct rig_accounts *accounts, const struct rig_transaction *transaction, uint32_t op);
 
 /* ---- predicates ---- */
 
 /*
- * The statements of the workload predicate (history/types/row_ops.h) on tables of rows (k, id, v, c, p): the key, the row's id,
- * its version, its class, and the version before.
+ * The statements of the workload predicate (history/types/row_ops.h) on tables of rows (k, id, v, c, p): the key, the
+ * row's id, its version, its class, and the version before.
  *
- * A read, an update and a delete are one statement each, at the operation that reads: it returns the pairs (id, version)
- * that it saw. The condition before it and the write behind it have none of their own.
+ * A read, an update and a delete are one statement each, at the operation that reads: it returns the pairs (id,
+ * version) that it saw. The condition before it and the write behind it have none of their own.
  */
 
 /*

@@ -1,6 +1,6 @@
 /*
- * The options that drivers of SQL databases share, their words, and their checks. A driver's own options begin with them;
- * its table has those that the database can follow.
+ * The options that drivers of SQL databases share, their words, and their checks. A driver's own options begin with
+ * them; its table has those that the database can follow.
  *
  * Pure functions. All errors are RIG_E_PLAN, and name the key.
  */
@@ -63,12 +63,12 @@ extern const char *const rig_sql_listen_words[];
 
 /* The servers beside the first one that writes. */
 int64_t rig_sql_options_others(const struct rig_sql_options *options);
-/* Hosts, nodes, the binary, the settings and TLS. `has_settings`: the plan has settings of a server that rig starts beside
- * those in `options`. */
+/* Hosts, nodes, the binary, the settings and TLS. `has_settings`: the plan has settings of a server that rig starts
+ * beside those in `options`. */
 enum rig_rc rig_sql_options_check_cluster(const struct rig_sql_options *options, bool has_settings,
                                           struct rig_err *err);
-/* The statement of `begin-ts` or `commit-ts`: one SELECT, which cannot end the transaction, and not in a pipeline. NULL or
- * empty: there is none. */
+/* The statement of `begin-ts` or `commit-ts`: one SELECT, which cannot end the transaction, and not in a pipeline. NULL
+ * or empty: there is none. */
 enum rig_rc rig_sql_options_check_timestamp(const char *option, const char *sql, bool pipelines, struct rig_err *err);
 /* Each is `name=value`; `option` is the key below cluster.local. */
 enum rig_rc rig_sql_options_check_settings(const char *option, const struct rig_text_list *list,

@@ -10,8 +10,8 @@
 #include "drivers/driver.h"
 #include "drivers/sql/sql_wait.h"
 
-/* Codes of events that the client itself detects, in the place of a server's; RIG_SQL_TIMEOUT and RIG_SQL_INTERRUPTED are
- * two more. */
+/* Codes of events that the client itself detects, in the place of a server's; RIG_SQL_TIMEOUT and RIG_SQL_INTERRUPTED
+ * are two more. */
 #define RIG_SQL_LOST        "connection-lost"    /* end of file, a reset, or a failed send */
 #define RIG_SQL_MISMATCH    "mismatch"           /* the comparison of a compare-and-set did not hold */
 #define RIG_SQL_PROTOCOL    "protocol"           /* an answer that is invalid for the statement */
@@ -39,7 +39,8 @@ struct rig_sql_class {
     enum rig_error_class error_class;
 };
 
-/* The outcomes and classes of a database's errors. The first row that matches decides; the last row of each phase matches everything. */
+/* The outcomes and classes of a database's errors. The first row that matches decides; the last row of each phase
+ * matches everything. */
 struct rig_sql_outcomes {
     const struct rig_sql_outcome *rows;
     size_t row_count;

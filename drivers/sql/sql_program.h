@@ -3,11 +3,11 @@
  * share one, and one request with its answer.
  *
  * Sessions that share a program take turns to read its answers: a session that waits reads for all, and hands over the
- * answers of others. A session that gives up a request (a time limit, an interrupt) ends the program, and with it the other
- * sessions of it: the answer that is missing could be taken for the next one's.
+ * answers of others. A session that gives up a request (a time limit, an interrupt) ends the program, and with it the
+ * other sessions of it: the answer that is missing could be taken for the next one's.
  *
- * Memory: an answer at a time for each session, of at most `most_bytes`. Threads: those of the sessions, each with its own
- * link; programs may be started from any.
+ * Memory: an answer at a time for each session, of at most `most_bytes`. Threads: those of the sessions, each with its
+ * own link; programs may be started from any.
  */
 #ifndef RIG_DRIVERS_SQL_SQL_PROGRAM_H
 #define RIG_DRIVERS_SQL_SQL_PROGRAM_H
@@ -51,15 +51,15 @@ struct rig_sql_link {
     struct rig_buf line; /* of the request */
 };
 
-/* Starts or joins a program, and sends nothing yet. RIG_E_CLUSTER, with the reason that the program gave. Close it in any
- * case. */
+/* Starts or joins a program, and sends nothing yet. RIG_E_CLUSTER, with the reason that the program gave. Close it in
+ * any case. */
 enum rig_rc rig_sql_link_open(struct rig_sql_link *link, struct rig_sql_programs *programs,
                               const struct rig_line_patience *patience, struct rig_err *err);
 /* A session without an open request is closed in its program within `grace_ns`; else the program is ended. */
 void rig_sql_link_close(struct rig_sql_link *link, int64_t grace_ns);
 
-/* Whether rig_sql_link_follow() may be used: the program skips the requests of a sequence that come after an error, and has one
- * session. */
+/* Whether rig_sql_link_follow() may be used: the program skips the requests of a sequence that come after an error, and
+ * has one session. */
 bool rig_sql_link_takes_sequences(const struct rig_sql_link *link);
 /* Whether a COMMIT may end such a sequence: the program also tells how far it came. */
 bool rig_sql_link_takes_commits(const struct rig_sql_link *link);
@@ -67,16 +67,16 @@ bool rig_sql_link_takes_commits(const struct rig_sql_link *link);
 bool rig_sql_link_may_have_begun(struct rig_sql_link *link, int64_t request);
 /* Begins a request as an object that the caller completes, without its end. All requests before were answered. */
 void rig_sql_link_begin(struct rig_sql_link *link, struct rig_json_writer *writer);
-/* Ends the object, and begins the next one of a sequence, which is sent as a whole: the program performs it `condition` "ok"
- * unless a request of the sequence failed, "none" where the one before also counted no row. */
+/* Ends the object, and begins the next one of a sequence, which is sent as a whole: the program performs it `condition`
+ * "ok" unless a request of the sequence failed, "none" where the one before also counted no row. */
 void rig_sql_link_follow(struct rig_sql_link *link, struct rig_json_writer *writer, const char *condition);
 /* Ends the object and sends all. `*sent`: a part may have left. RIG_LINE_TOO_LARGE also where memory runs out. */
 enum rig_line_end rig_sql_link_send(struct rig_sql_link *link, struct rig_json_writer *writer,
                                     const struct rig_line_patience *patience, bool *sent);
 /* Whether every request that was sent has its answer. */
 bool rig_sql_link_is_answered(const struct rig_sql_link *link);
-/* Takes the next answer, an object; release it with json_decref(). RIG_LINE_TOO_LARGE also where the program writes what is no
- * answer. */
+/* Takes the next answer, an object; release it with json_decref(). RIG_LINE_TOO_LARGE also where the program writes
+ * what is no answer. */
 enum rig_line_end rig_sql_link_take(struct rig_sql_link *link, const struct rig_line_patience *patience,
                                     json_t **answer);
 /* After RIG_LINE_ENDED or RIG_LINE_TOO_LARGE: the reason, for a person. */

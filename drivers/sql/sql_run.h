@@ -1,5 +1,6 @@
 /*
- * The life of a run: its servers, its own connections, its tables on the server, and programs before and after the load.
+ * The life of a run: its servers, its own connections, its tables on the server, and programs before and after the
+ * load.
  *
  * Writers expect rig's own primary; among given hosts, and nodes that all take writes, each client expects its own
  * server.
@@ -61,7 +62,8 @@ enum rig_rc rig_sql_run_open_reader(struct rig_sql_run *run, uint32_t client, ui
 
 /* ---- the run's own connections ---- */
 
-/* Connects to the server that takes writes. `to_the_end`: also after the run was told to end. Disconnect it in any case. */
+/* Connects to the server that takes writes. `to_the_end`: also after the run was told to end. Disconnect it in any
+ * case. */
 enum rig_rc rig_sql_own_connect(struct rig_sql_own *own, struct rig_sql_run *run, bool to_the_end, struct rig_err *err);
 /* The same to one server, in any role. */
 enum rig_rc rig_sql_own_connect_to(struct rig_sql_own *own, struct rig_sql_run *run, uint32_t server, bool to_the_end,

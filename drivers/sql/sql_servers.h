@@ -1,10 +1,10 @@
 /*
- * The servers of a run as a client sees them: those that rig started, or the given hosts followed by the read-only hosts;
- * the search for one that takes writes, and for one that answers reads; and how options name servers and settings: "db1",
- * "db1:5433", "[::1]:5432", "/run/postgresql:5432"; "name=value".
+ * The servers of a run as a client sees them: those that rig started, or the given hosts followed by the read-only
+ * hosts; the search for one that takes writes, and for one that answers reads; and how options name servers and
+ * settings: "db1", "db1:5433", "[::1]:5432", "/run/postgresql:5432"; "name=value".
  *
- * Each connect tries the expected server first, then the others. A server in another role is skipped. So clients find the
- * primary again after a failover, and servers that all take writes are used evenly.
+ * Each connect tries the expected server first, then the others. A server in another role is skipped. So clients find
+ * the primary again after a failover, and servers that all take writes are used evenly.
  *
  * Threads: any; a host list is constant after its initialisation.
  */

@@ -25,7 +25,8 @@ enum rig_outcome rig_sql_session_run_program(void *session, struct rig_transacti
 
 /* ---- errors of a turn ---- */
 
-/* Records the first error; later ones are consequences. `text` becomes one line; NULL or empty: the reason of the table. */
+/* Records the first error; later ones are consequences. `text` becomes one line; NULL or empty: the reason of the
+ * table. */
 void rig_sql_turn_fail(struct rig_sql_turn *turn, enum rig_phase phase, const char *code, const char *text);
 /* Replaces the error, and an acknowledgement: they prove nothing, and the session ends. The outcome is unknown once a
  * statement that could commit may have left. */
@@ -37,7 +38,8 @@ const struct rig_sql_outcome *rig_sql_turn_outcome(const struct rig_sql_turn *tu
 
 /* ---- the course of a turn ---- */
 
-/* Whether the plan wants a hold when `at` operations are done; before the second phase of a commit in two, it comes later. */
+/* Whether the plan wants a hold when `at` operations are done; before the second phase of a commit in two, it comes
+ * later. */
 bool rig_sql_turn_holds_at(const struct rig_sql_turn *turn, uint32_t at);
 /* The same of a delay between two operations. */
 bool rig_sql_turn_delays_at(const struct rig_sql_turn *turn, uint32_t at);
@@ -46,18 +48,19 @@ void rig_sql_turn_hold(struct rig_sql_turn *turn);
 void rig_sql_turn_delay(struct rig_sql_turn *turn);
 /* Holds between the phases of a commit in two, where the plan wants a hold before the commit. */
 void rig_sql_turn_hold_prepared(struct rig_sql_turn *turn);
-/* False, and the turn failed: the operation would take more from an account than there is. The read that it builds on was
- * answered. */
+/* False, and the turn failed: the operation would take more from an account than there is. The read that it builds on
+ * was answered. */
 bool rig_sql_turn_affords(struct rig_sql_turn *turn, uint32_t op);
-/* Runs the turn's operations one by one, by the client's begin, operate and commit, with the pauses that the plan wants. */
+/* Runs the turn's operations one by one, by the client's begin, operate and commit, with the pauses that the plan
+ * wants. */
 void rig_sql_turn_run_statements(struct rig_sql_turn *turn);
 /* Runs the turn's program by the client's begin, execute and commit. */
 void rig_sql_turn_run_program(struct rig_sql_turn *turn);
 
 /* ---- answers ---- */
 
-/* Appends a list's elements to a read; false, and the turn failed with RIG_SQL_LIMIT, or with RIG_SQL_MALFORMED and the text
- * `malformed`. The read is stored by the caller. */
+/* Appends a list's elements to a read; false, and the turn failed with RIG_SQL_LIMIT, or with RIG_SQL_MALFORMED and the
+ * text `malformed`. The read is stored by the caller. */
 bool rig_sql_turn_take_list(struct rig_sql_turn *turn, enum rig_phase phase, enum rig_sql_list_form form,
                             const char *text, size_t length, const char *malformed, struct rig_read *read);
 /* The answer of begin-ts or commit-ts; `text` NULL: it is not one cell. False, and the turn failed: no timestamp. */

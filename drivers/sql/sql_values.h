@@ -23,8 +23,8 @@ size_t rig_sql_list_count(enum rig_sql_list_form form, const char *text, size_t 
 bool rig_sql_list_parse(enum rig_sql_list_form form, const char *text, size_t length, int64_t *elements);
 /* A whole text as one bigint; false when malformed. */
 bool rig_sql_int_parse(const char *text, size_t length, int64_t *number);
-/* A timestamp of a database: a number that is not negative, whose fraction (as of CockroachDB's cluster_logical_timestamp())
- * is cut off. Then some of its timestamps are equal, which claims nothing of them. */
+/* A timestamp of a database: a number that is not negative, whose fraction (as of CockroachDB's
+ * cluster_logical_timestamp()) is cut off. Then some of its timestamps are equal, which claims nothing of them. */
 bool rig_sql_timestamp_parse(const char *text, size_t length, int64_t *timestamp);
 /* Writes the number with its NUL into at least RIG_SQL_INT_BYTES; returns its length. */
 size_t rig_sql_int_print(int64_t number, char *text);

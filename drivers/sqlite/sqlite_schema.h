@@ -2,8 +2,9 @@
  * The tables of a run, and the SQL statements of its operations, prepared in this order in each session.
  *
  * Key k is in table k mod `tables`: rig_0, ... (k INTEGER PRIMARY KEY, v): a list or set as text with commas, or a
- * number. The tables of the workload predicate are those of drivers/sql/sql_ops.h. Queues and stacks have a row for each element, numbered by its insertion. A key without a row is in its
- * initial state. With a program, the tables and statements are the program's own.
+ * number. The tables of the workload predicate are those of drivers/sql/sql_ops.h. Queues and stacks have a row for
+ * each element, numbered by its insertion. A key without a row is in its initial state. With a program, the tables and
+ * statements are the program's own.
  */
 #ifndef RIG_DRIVERS_SQLITE_SQLITE_SCHEMA_H
 #define RIG_DRIVERS_SQLITE_SQLITE_SCHEMA_H

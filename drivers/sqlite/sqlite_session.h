@@ -1,8 +1,8 @@
 /*
  * A client's session: runs transactions and programs on its link to the server.
  *
- * A transaction is one message and one answer. It is sent in parts where the client has to wait or to know in between: at
- * holds, and before an increment of something that it has read. Programs send each statement by itself.
+ * A transaction is one message and one answer. It is sent in parts where the client has to wait or to know in between:
+ * at holds, and before an increment of something that it has read. Programs send each statement by itself.
  */
 #ifndef RIG_DRIVERS_SQLITE_SQLITE_SESSION_H
 #define RIG_DRIVERS_SQLITE_SQLITE_SESSION_H

@@ -72,8 +72,8 @@ struct rig_sqlite_step {
 enum { RIG_SQLITE_MISMATCHED = -1, RIG_SQLITE_GIVEN_UP = -2, RIG_SQLITE_BAD_MESSAGE = -3 };
 
 /*
- * Then, for each step that was run, its rows: a struct rig_sqlite_rows and its cells. After an error the transaction was
- * rolled back; `ended` says whether that succeeded.
+ * Then, for each step that was run, its rows: a struct rig_sqlite_rows and its cells. After an error the transaction
+ * was rolled back; `ended` says whether that succeeded.
  */
 struct rig_sqlite_answer {
     int32_t code;        /* an extended error code of SQLite, or of the server; 0: none */
@@ -86,8 +86,8 @@ struct rig_sqlite_answer {
     char text[RIG_SQLITE_TEXT_MOST + 4]; /* of the error; of a HELLO without one: SQLite's version */
 };
 
-/* Each cell is a type, and for an integer its 8 bytes, for a text its length (uint32_t) and bytes. A real number is a text
- * that is read back as the same number; only answers to RIG_SQLITE_ANY tell it from one. */
+/* Each cell is a type, and for an integer its 8 bytes, for a text its length (uint32_t) and bytes. A real number is a
+ * text that is read back as the same number; only answers to RIG_SQLITE_ANY tell it from one. */
 enum { RIG_SQLITE_NULL, RIG_SQLITE_INTEGER, RIG_SQLITE_TEXT, RIG_SQLITE_REAL };
 
 struct rig_sqlite_rows {
@@ -99,9 +99,10 @@ struct rig_sqlite_rows {
 };
 
 /*
- * The page. The driver writes OPEN before it sends the beginning of a transaction. The server makes that COMMITTING just
- * before COMMIT, and the driver makes it GIVEN_UP when it stops waiting: each only from OPEN. So a transaction that was
- * given up never commits afterwards, and one that the driver finds OPEN once the server's process is gone never did.
+ * The page. The driver writes OPEN before it sends the beginning of a transaction. The server makes that COMMITTING
+ * just before COMMIT, and the driver makes it GIVEN_UP when it stops waiting: each only from OPEN. So a transaction
+ * that was given up never commits afterwards, and one that the driver finds OPEN once the server's process is gone
+ * never did.
  */
 enum { RIG_SQLITE_PAGE_OPEN = 1, RIG_SQLITE_PAGE_COMMITTING, RIG_SQLITE_PAGE_GIVEN_UP };
 

@@ -60,7 +60,8 @@ struct rig_program_call {
     const char *rollback; /* why the program rolls back; NULL: it does not */
     int64_t *cells;
     struct rig_program_hold hold;
-    /* Start and end of the operations' statements by `now_ns`, two numbers each, for the first `timed` ones. NULL: no times are wanted. */
+    /* Start and end of the operations' statements by `now_ns`, two numbers each, for the first `timed` ones. NULL: no
+     * times are wanted. */
     int64_t (*now_ns)(void);
     int64_t *times;
     uint32_t timed;

@@ -5,7 +5,8 @@
  * Each column is a vector that ends with the last transaction that has a value. So an unused column takes no memory,
  * and without columns copying and dropping transactions costs nothing.
  *
- * Space: 8 bytes a transaction and column in use; the names; 16 bytes a span. Time: O(1) a value. Threads: one writer or many readers.
+ * Space: 8 bytes a transaction and column in use; the names; 16 bytes a span. Time: O(1) a value. Threads: one writer
+ * or many readers.
  */
 #ifndef RIG_HISTORY_MODEL_COLUMNS_H
 #define RIG_HISTORY_MODEL_COLUMNS_H
@@ -18,7 +19,8 @@
 #include "history/text/text_table.h"
 #include "history/model/transaction.h"
 
-/* Spans: a start and an end for each of the transaction's first operations; the value is their place in rig_columns.spans. */
+/* Spans: a start and an end for each of the transaction's first operations; the value is their place in
+ * rig_columns.spans. */
 enum rig_column_type { RIG_COLUMN_NUMBER, RIG_COLUMN_NAME, RIG_COLUMN_SPANS };
 enum rig_column_expected {
     RIG_COLUMN_EXPECT_LAST,

@@ -242,8 +242,8 @@ int64_t rig_history_column(const struct rig_history *history, uint32_t txn, enum
 /* The same for a column of names, or NULL. */
 const char *rig_history_column_name(const struct rig_history *history, uint32_t txn, enum rig_column column);
 
-/* Start and end of the transaction's first operations, in ns after its invocation, as the client waited for each answer; count 0:
- * not known. */
+/* Start and end of the transaction's first operations, in ns after its invocation, as the client waited for each
+ * answer; count 0: not known. */
 struct rig_spans rig_history_times(const struct rig_history *history, uint32_t txn);
 
 /* Writes the key as the history names it into `text` (at least 24 bytes; truncated to fit). */

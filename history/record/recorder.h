@@ -66,8 +66,9 @@ void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at
 void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_outcome outcome,
                           const struct rig_read *reads, const int64_t *elements, const char *error);
 
-/* The side columns of the transaction that completes next on this channel: borrowed until it does. NULL: none. The value of
- * RIG_COLUMN_TIMES is a number of operations, and `times` has their starts and ends, on the clock of the invocation. */
+/* The side columns of the transaction that completes next on this channel: borrowed until it does. NULL: none. The
+ * value of RIG_COLUMN_TIMES is a number of operations, and `times` has their starts and ends, on the clock of the
+ * invocation. */
 void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns, const int64_t *times);
 
 /* An event of the nemesis or of the load, from one thread at a time; `time_ns` is from rig_clock_now_ns(), ascending,

@@ -6,13 +6,14 @@
  * where no order obeys all of them, because an anomaly breaks some of them:
  *   a read comes before the end of the writer of the next version, which it did not see;
  *   a write comes after the end of each transaction that wrote the key before, as a lock of the row makes it wait;
- *   a read comes after the write that it shows, after the end of a writer that commits, and before that of one that fails;
+ *   a read comes after the write that it shows, after the end of a writer that commits, and before that of one that
+ *   fails;
  *   a read comes before the end of any other writer that ended after the reader began.
  * Two transactions thus hold uncommitted writes of one key only where no order without this gives the results.
  *
- * Where the clients stamped their operations (rig_history_times()) and one waited for the end of another transaction, none
- * of these orders has the wait. Then the statements come in the order in which the clients sent them, if that gives the
- * results: a statement may have to wait, and the ones of other transactions go on meanwhile.
+ * Where the clients stamped their operations (rig_history_times()) and one waited for the end of another transaction,
+ * none of these orders has the wait. Then the statements come in the order in which the clients sent them, if that
+ * gives the results: a statement may have to wait, and the ones of other transactions go on meanwhile.
  *
  * Time: quadratic in the operations for each attempt; which transaction takes a key first is searched with a bound.
  * Space: quadratic as well. For histories in which values name their writers.

@@ -292,7 +292,7 @@ void rig_index_page_write(const struct rig_run_list *list, const struct rig_news
 {
     uint64_t bytes = 0, refuted = 0;
     for (size_t i = 0; i < list->count; i++) {
-        bytes += list->runs[i].bytes;
+        bytes += list->runs[i].is_cell ? 0 : list->runs[i].bytes;
         refuted += list->runs[i].state == RIG_STORED_REFUTED;
     }
     rig_plain_page_begin(out, "Runs");

@@ -1,6 +1,7 @@
 /*
- * The page of a store: one file without scripts. The news at its top (NULL: none); for each name: what its runs showed and could have shown, the course
- * of throughput, latency and anomalies from run to run, and every run with a link to its report.
+ * The page of a store: one file without scripts. The news at its top (NULL: none); for each name: what its runs showed
+ * and could have shown, the course of throughput, latency and anomalies from run to run, and every run with a link to
+ * its report.
  */
 #ifndef RIG_JOBS_STORE_INDEX_PAGE_H
 #define RIG_JOBS_STORE_INDEX_PAGE_H

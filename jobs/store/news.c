@@ -110,7 +110,7 @@ static bool is_later(const struct rig_news_nights *nights, const struct rig_stor
 static bool is_run(const struct rig_stored_run *run)
 {
     return run->state != RIG_STORED_FOREIGN && run->state != RIG_STORED_REMOVING && run->state != RIG_STORED_RUNNING &&
-           rig_stored_run_is_time(run->time);
+           !run->is_matrix && rig_stored_run_is_time(run->time);
 }
 
 /* A run without a result has no request: it is one of any. */

@@ -1,6 +1,6 @@
 /*
- * The news of a store: what its runs show since a time that the runs before it did not: for each name, the later runs against up
- * to 30 earlier ones with the same request and isolation.
+ * The news of a store: what its runs show since a time that the runs before it did not: for each name, the later runs
+ * against up to 30 earlier ones with the same request and isolation.
  *
  * A night is a row of runs without a gap of 4 hours or more between the end of one and the start of the next. News
  * begin with the last night of the store unless a time is given.

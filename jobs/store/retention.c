@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/option_parse.h"
@@ -9,19 +10,23 @@
 
 enum { FILE_BYTES_MOST = 1 << 16 };
 
-static const char *const keys[] = {"runs", "failed", "bytes", NULL};
+static const char *const keys[] = {"runs", "days", "failed", "bytes", NULL};
 
 void rig_retention_init(struct rig_retention *retention)
 {
-    *retention =
-        (struct rig_retention){.runs = RIG_RETENTION_ALL, .failed = RIG_RETENTION_ALL, .bytes = RIG_RETENTION_ALL};
+    *retention = (struct rig_retention){
+        .runs = RIG_RETENTION_ALL, .days = RIG_RETENTION_ALL, .failed = RIG_RETENTION_ALL, .bytes = RIG_RETENTION_ALL};
 }
 
 static enum rig_rc set_value(struct rig_retention *retention, const char *key, const char *text, struct rig_err *err)
 {
-    static const struct rig_option count = {.name = "count", .type = RIG_OPTION_INT, .least = 0, .most = 1e9},
-                                   size = {.name = "bytes", .type = RIG_OPTION_SIZE, .least = 0, .most = 9e18};
+    static const struct rig_option count = {.name = "count",
+                                            .type = RIG_OPTION_INT,
+                                            .least = 0,
+                                            .most = 1e9}, /* also of days */
+        size = {.name = "bytes", .type = RIG_OPTION_SIZE, .least = 0, .most = 9e18};
     int64_t *value = strcmp(key, "runs") == 0     ? &retention->runs
+                     : strcmp(key, "days") == 0   ? &retention->days
                      : strcmp(key, "failed") == 0 ? &retention->failed
                                                   : &retention->bytes;
     int64_t number = RIG_RETENTION_ALL;
@@ -31,7 +36,8 @@ static enum rig_rc set_value(struct rig_retention *retention, const char *key, c
             return rc;
     }
     *value = number;
-    retention->is_given = retention->runs != RIG_RETENTION_ALL || retention->bytes != RIG_RETENTION_ALL;
+    retention->is_given = retention->runs != RIG_RETENTION_ALL || retention->days != RIG_RETENTION_ALL ||
+                          retention->bytes != RIG_RETENTION_ALL;
     return RIG_OK;
 }
 
@@ -50,11 +56,12 @@ enum rig_rc rig_retention_set(struct rig_retention *retention, const char *text,
     const size_t length = strcspn(text, "=");
     struct rig_err why = {0};
     if (text[length] == '\0' || length >= sizeof key)
-        return rig_fail(err, RIG_E_PLAN, "`%s`: expected runs=N, failed=N or bytes=SIZE, each also `all`", text);
+        return rig_fail(err, RIG_E_PLAN, "`%s`: expected runs=N, days=N, failed=N or bytes=SIZE, each also `all`",
+                        text);
     memcpy(key, text, length);
     key[length] = '\0';
     if (!is_key(key))
-        return rig_fail(err, RIG_E_PLAN, "`%s`: expected runs, failed or bytes", key);
+        return rig_fail(err, RIG_E_PLAN, "`%s`: expected runs, days, failed or bytes", key);
     const enum rig_rc rc = set_value(retention, key, text + length + 1, &why);
     return rc == RIG_OK ? rc : rig_fail(err, rc, "%s: %s", key, why.text);
 }
@@ -112,10 +119,21 @@ static bool is_run(const struct rig_stored_run *run)
  * text. */
 static const char spare[] = "";
 
-static void choose_by_count(const struct rig_retention *retention, const struct rig_run_list *list,
-                            const char **reasons)
+/* The time of a run that began `days` ago, as it names runs; "": the days are not limited. */
+static void write_limit(int64_t days, char limit[RIG_RUN_LIST_SINCE_BYTES])
+{
+    const time_t then = time(NULL) - (time_t)(days == RIG_RETENTION_ALL ? 0 : days * 24 * 3600);
+    struct tm parts;
+    limit[0] = '\0';
+    if (days != RIG_RETENTION_ALL && gmtime_r(&then, &parts) != NULL)
+        (void)strftime(limit, RIG_RUN_LIST_SINCE_BYTES, "%Y%m%dT%H%M%S.000Z", &parts);
+}
+
+static void choose_by_age(const struct rig_retention *retention, const struct rig_run_list *list, const char **reasons)
 {
     int64_t rank = 0, failed = 0;
+    char limit[RIG_RUN_LIST_SINCE_BYTES];
+    write_limit(retention->days, limit);
     for (size_t i = 0; i < list->count; i++) {
         const struct rig_stored_run *run = &list->runs[i];
         if (i > 0 && strcmp(run->name, list->runs[i - 1].name) != 0)
@@ -125,13 +143,14 @@ static void choose_by_count(const struct rig_retention *retention, const struct 
             reasons[i] = "its removal was cut short";
         if (!is_run(run))
             continue;
-        const bool is_old = rank++ >= retention->runs;
+        const bool is_outdated = strcmp(run->time, limit) < 0;
+        const bool is_old = rank++ >= retention->runs || is_outdated;
         const bool is_failed = run->state != RIG_STORED_OK && run->state != RIG_STORED_RUNNING;
         const bool stays = is_failed && failed++ < retention->failed;
         if (!may_go(run) || rank == 1)
             continue;
         if (is_old && !stays)
-            reasons[i] = "there are newer runs of its name";
+            reasons[i] = is_outdated ? "it is older than keep.days" : "there are newer runs of its name";
         else if (!stays)
             reasons[i] = spare;
     }
@@ -152,7 +171,7 @@ void rig_retention_choose(const struct rig_retention *retention, const struct ri
 {
     const struct rig_stored_run *run;
     uint64_t bytes = 0;
-    choose_by_count(retention, list, reasons);
+    choose_by_age(retention, list, reasons);
     for (size_t i = 0; i < list->count; i++)
         bytes += reasons[i] == NULL || reasons[i] == spare ? list->runs[i].bytes : 0;
     while (bytes > (uint64_t)retention->bytes && (run = oldest_spare(list, reasons)) != NULL) {

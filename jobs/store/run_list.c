@@ -14,9 +14,10 @@ static bool is_self_or_parent(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* The next slot; the arena leaves the earlier arrays behind, half of what it holds at most. */
-static enum rig_rc add(struct rig_run_list *list, int parent, const char *name, const char *time, struct rig_err *err)
+/* The arena leaves the earlier arrays behind, half of what it holds at most. */
+static enum rig_rc append(void *context, const struct rig_stored_run *run, struct rig_err *err)
 {
+    struct rig_run_list *list = context;
     if (list->count == list->capacity) {
         const size_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
         struct rig_stored_run *runs = rig_arena_array(&list->arena, capacity, sizeof *runs);
@@ -27,8 +28,18 @@ static enum rig_rc add(struct rig_run_list *list, int parent, const char *name, 
         list->runs = runs;
         list->capacity = capacity;
     }
-    enum rig_rc rc = rig_stored_run_read(parent, name, time, &list->arena, &list->runs[list->count], err);
-    list->count += rc == RIG_OK;
+    list->runs[list->count++] = *run;
+    return RIG_OK;
+}
+
+static enum rig_rc add(struct rig_run_list *list, int parent, const char *name, const char *time, struct rig_err *err)
+{
+    struct rig_stored_run run;
+    enum rig_rc rc = rig_stored_run_read(parent, name, time, &list->arena, &run, err);
+    if (rc == RIG_OK)
+        rc = append(list, &run, err);
+    if (rc == RIG_OK && run.is_matrix)
+        rc = rig_stored_run_cells(parent, &run, &list->arena, append, list, err);
     return rc;
 }
 
@@ -166,6 +177,16 @@ void rig_run_list_filter(struct rig_run_list *list, const struct rig_run_filter 
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         if (matches(&list->runs[i], filter))
+            list->runs[kept++] = list->runs[i];
+    }
+    list->count = kept;
+}
+
+void rig_run_list_drop_cells(struct rig_run_list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->runs[i].is_cell)
             list->runs[kept++] = list->runs[i];
     }
     list->count = kept;

@@ -1,5 +1,6 @@
 /*
- * All runs of a store, and everything else that lies where runs should be: nothing is skipped.
+ * All runs of a store, the cells of its matrices as runs of their own, and everything else that lies where runs should
+ * be: nothing is skipped.
  *
  * Space: a few KiB a run. Time: the sizes of all results.json, and a look at each file for its size.
  */
@@ -38,6 +39,8 @@ enum { RIG_RUN_LIST_SINCE_BYTES = 32 };
 bool rig_run_list_since(const char *text, char since[RIG_RUN_LIST_SINCE_BYTES]);
 /* Drops the runs that do not match. */
 void rig_run_list_filter(struct rig_run_list *list, const struct rig_run_filter *filter);
+/* Leaves the folders that can be removed: cells go with their matrix. */
+void rig_run_list_drop_cells(struct rig_run_list *list);
 /* The run with these names, or NULL. */
 const struct rig_stored_run *rig_run_list_find(const struct rig_run_list *list, const char *name, const char *time);
 

@@ -53,21 +53,20 @@ static void add_address(const char *text, struct rig_buf *out)
 
 void rig_run_table_link(const struct rig_stored_run *run, const char *base, const char *text, struct rig_buf *out)
 {
-    const bool has_report = rig_stored_run_is_judged(run);
+    const bool is_scenario = run->is_cell && run->requested[0] == '\0';
+    const bool has_report = run->is_matrix || is_scenario || rig_stored_run_is_judged(run);
     if (has_report) {
         rig_buf_add_text(out, "<a href=\"");
         add_address(base, out);
-        add_address(run->name, out);
-        rig_buf_add_char(out, '/');
-        add_address(run->time, out);
-        rig_buf_add_text(out, "/report.html\">");
+        add_address(run->folder, out);
+        rig_buf_add_text(out, run->is_matrix ? "/matrix.html\">" : is_scenario ? "/output.txt\">" : "/report.html\">");
     }
     rig_tell(out, "%h%s", text, has_report ? "</a>" : "");
 }
 
 static bool has_verdict(const struct rig_stored_run *run)
 {
-    return run->state <= RIG_STORED_FAILED && !run->is_reproduction;
+    return run->state <= RIG_STORED_FAILED && !run->is_reproduction && !run->is_matrix;
 }
 
 void rig_run_table_anomalies(const struct rig_stored_run *run, struct rig_buf *out)
@@ -151,7 +150,7 @@ static void add_sums(const struct rig_run_list *list, struct rig_buf *out)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < list->count; i++)
-        bytes += list->runs[i].bytes;
+        bytes += list->runs[i].is_cell ? 0 : list->runs[i].bytes; /* they are in those of the matrix */
     rig_tell(out, "%n run%p, %b", list->count, list->count, bytes);
     for (unsigned state = RIG_STORED_RUNNING; state < RIG_STORED_STATE_COUNT; state++) {
         uint64_t count = 0;
@@ -204,6 +203,7 @@ void rig_run_table_json_run(struct rig_json_writer *json, const char *name, cons
     rig_json_members(json, "name: %s, time: %s, state: %s", run->name, run->time, rig_stored_state_words[run->state]);
     if (run->why[0] != '\0')
         rig_json_string(json, "why", run->why);
+    rig_json_members(json, "folder: %s, matrix: %b, cell: %b", run->folder, run->is_matrix, run->is_cell);
     rig_json_members(json, "marked: %b, protected: %b, bytes: %d", run->has_mark, run->is_protected, run->bytes);
     if (run->is_reproduction)
         rig_json_string(json, "reproduction_of", run->requested);
@@ -228,7 +228,7 @@ void rig_run_table_json(const struct rig_run_list *list, struct rig_buf *out)
     rig_json_begin_array(&json, "runs");
     for (size_t i = 0; i < list->count; i++) {
         rig_run_table_json_run(&json, NULL, &list->runs[i]);
-        bytes += list->runs[i].bytes;
+        bytes += list->runs[i].is_cell ? 0 : list->runs[i].bytes;
     }
     rig_json_end(&json);
     rig_json_int(&json, "bytes", (int64_t)bytes);

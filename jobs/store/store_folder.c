@@ -127,7 +127,7 @@ static int open_mark(int folder)
 }
 
 /* Like the look; RIG_RUN_MARK_IDLE gives a hold on the mark, which the caller closes. */
-static enum rig_run_mark run_mark_take(int folder, int *hold)
+enum rig_run_mark rig_run_mark_take(int folder, int *hold)
 {
     const int fd = open_mark(folder);
     if (fd < 0)
@@ -182,7 +182,7 @@ static enum rig_rc take(struct removal *removal)
     enum rig_rc rc = check_owner(removal);
     if (rc != RIG_OK)
         return rc;
-    switch (run_mark_take(removal->folder, &removal->hold)) {
+    switch (rig_run_mark_take(removal->folder, &removal->hold)) {
     case RIG_RUN_MARK_NONE:
         return refuse(removal, "it has no mark of rig (" RIG_RUN_MARK ")");
     case RIG_RUN_MARK_FOREIGN:

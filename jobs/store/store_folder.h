@@ -47,6 +47,8 @@ enum rig_run_mark {
 };
 
 enum rig_run_mark rig_run_mark_look(int folder);
+/* Like the look; RIG_RUN_MARK_IDLE gives a hold on the mark, which the caller closes. */
+enum rig_run_mark rig_run_mark_take(int folder, int *hold);
 
 enum { RIG_STORE_PATH_BYTES = 4096 };
 

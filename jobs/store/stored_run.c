@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ const char *const rig_stored_state_words[RIG_STORED_STATE_COUNT + 1] = {
 struct reading {
     struct rig_stored_run *run;
     struct rig_arena *arena;
+    json_t *matrix; /* matrix.json, where it is kept */
     bool out_of_memory;
 };
 
@@ -233,6 +235,66 @@ static void take_reproduction(struct reading *reading, const json_t *root)
         say(reading, RIG_STORED_UNDECIDED, "the anomaly did not come back");
 }
 
+/* ---- a matrix ---- */
+
+static void take_matrix(struct reading *reading, const json_t *root)
+{
+    static const enum rig_stored_state states[] = {RIG_STORED_OK, RIG_STORED_REFUTED, RIG_STORED_UNDECIDED,
+                                                   RIG_STORED_FAILED};
+    const json_t *status = json_object_get(root, "status");
+    const json_int_t number = json_integer_value(status);
+    reading->run->is_matrix = true;
+    if (json_is_integer(status) && number >= 0 && (size_t)number < sizeof states / sizeof states[0])
+        say(reading, states[number], text_of(root, "ending"));
+    else
+        say(reading, RIG_STORED_DAMAGED, RIG_RUN_MATRIX " has no status");
+}
+
+static void keep_matrix(struct reading *reading, const json_t *root)
+{
+    reading->matrix = json_deep_copy(root);
+}
+
+/* "nightly/15 serializable, kill": without the number of the run, so that the runs of a cell have one name. */
+static const char *name_of_cell(struct reading *reading, const char *matrix, const json_t *cell)
+{
+    static const char *const parts[] = {"database", "server", "level", "fault", "scenario"};
+    const char *plan = text_of(cell, "plan"), *slash = plan == NULL ? NULL : strrchr(plan, '/');
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text, "%s/", matrix);
+    const size_t begin = text.size;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const char *part = text_of(cell, parts[i]);
+        if (part != NULL && part[0] != '\0')
+            rig_buf_printf(&text, "%s%s", text.size == begin ? "" : " ", part);
+    }
+    if (plan != NULL && text_of(cell, "scenario") == NULL)
+        rig_buf_printf(&text, "%s%s", text.size == begin ? "" : " ", slash == NULL ? plan : slash + 1);
+    const char *name = keep(reading, rig_buf_text(&text));
+    rig_buf_done(&text);
+    return name;
+}
+
+/* The state of a scenario, and of a load that failed, such as at its limit, whether it has a result or not. */
+static void take_cell(struct reading *reading, const json_t *cell)
+{
+    static const struct {
+        const char *word;
+        enum rig_stored_state state;
+    } states[] = {{"holds", RIG_STORED_OK},
+                  {"anomalies", RIG_STORED_REFUTED},
+                  {"undecided", RIG_STORED_UNDECIDED},
+                  {"failed", RIG_STORED_FAILED}};
+    const char *word = text_of(cell, "state");
+    reading->run->server = keep(reading, text_of(cell, "version"));
+    say(reading, RIG_STORED_DAMAGED, RIG_RUN_MATRIX " has a cell without a state");
+    for (size_t i = 0; word != NULL && i < sizeof states / sizeof states[0]; i++) {
+        if (strcmp(word, states[i].word) == 0)
+            say(reading, states[i].state, i == 0 ? NULL : text_of(cell, "detail"));
+    }
+}
+
 /* ---- the folder ---- */
 
 static bool has(int folder, const char *name)
@@ -285,7 +347,8 @@ static void look_at(struct reading *reading, int folder)
         say(reading, RIG_STORED_RUNNING, NULL);
         return;
     }
-    if (take_file(reading, folder, RIG_RUN_RESULTS, take_results) ||
+    if (take_file(reading, folder, RIG_RUN_MATRIX, take_matrix) ||
+        take_file(reading, folder, RIG_RUN_RESULTS, take_results) ||
         take_file(reading, folder, RIG_RUN_REPRODUCTION, take_reproduction))
         return;
     if (mark == RIG_RUN_MARK_IDLE || has(folder, RIG_RUN_RECORD))
@@ -300,6 +363,17 @@ static bool is_removal(const char *time)
     return strncmp(time, prefix, sizeof prefix - 1) == 0 && rig_stored_run_is_time(time + sizeof prefix - 1);
 }
 
+/* NULL out of memory. The names of folders may have any bytes. */
+static const char *path_of(struct rig_arena *arena, const char *a, const char *between, const char *b)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text, "%s%s%s", a, a[0] == '\0' ? "" : between, b);
+    const char *path = rig_arena_text(arena, rig_buf_text(&text), text.size);
+    rig_buf_done(&text);
+    return path;
+}
+
 enum rig_rc rig_stored_run_read(int parent, const char *name, const char *time, struct rig_arena *arena,
                                 struct rig_stored_run *run, struct rig_err *err)
 {
@@ -307,6 +381,7 @@ enum rig_rc rig_stored_run_read(int parent, const char *name, const char *time, 
     struct stat status;
     *run = (struct rig_stored_run){.name = rig_arena_text(arena, name, strlen(name)),
                                    .time = rig_arena_text(arena, time, strlen(time)),
+                                   .folder = "",
                                    .why = "",
                                    .driver = "",
                                    .server = "",
@@ -315,7 +390,8 @@ enum rig_rc rig_stored_run_read(int parent, const char *name, const char *time, 
                                    .version = "",
                                    .requested = "",
                                    .broken = ""};
-    if (run->name == NULL || run->time == NULL)
+    run->folder = path_of(arena, name, "/", time);
+    if (run->name == NULL || run->time == NULL || run->folder == NULL)
         return rig_no_memory(err, "the list of runs");
     const int folder = openat(parent, time, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const int error = errno;
@@ -334,6 +410,59 @@ enum rig_rc rig_stored_run_read(int parent, const char *name, const char *time, 
     return reading.out_of_memory ? rig_no_memory(err, "the list of runs") : RIG_OK;
 }
 
+/* One cell; `folder` is that of the matrix. */
+static enum rig_rc read_cell(int folder, const struct rig_stored_run *matrix, const json_t *cell,
+                             struct rig_arena *arena, struct rig_stored_run *run, struct rig_err *err)
+{
+    const char *id = text_of(cell, "folder");
+    char path[512];
+    struct reading reading = {.run = run, .arena = arena};
+    if (id == NULL || strchr(id, '/') != NULL || id[0] == '.')
+        id = "-"; /* there is no such folder */
+    (void)snprintf(path, sizeof path, RIG_RUN_MATRIX_CELLS "/%.400s", id);
+    const int parent = openat(folder, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const enum rig_rc rc = rig_stored_run_read(parent, "", RIG_RUN_CELL_RUN, arena, run, err);
+    if (parent >= 0)
+        (void)close(parent);
+    if (rc != RIG_OK)
+        return rc;
+    const char *state = text_of(cell, "state");
+    if (text_of(cell, "scenario") != NULL || run->state > RIG_STORED_FAILED || strcmp(state, "failed") == 0)
+        take_cell(&reading, cell);
+    run->name = name_of_cell(&reading, matrix->name, cell);
+    run->time = matrix->time;
+    run->is_cell = true;
+    run->folder = path_of(arena, matrix->folder, "/", path);
+    if (run->folder != NULL && text_of(cell, "scenario") == NULL)
+        run->folder = path_of(arena, run->folder, "/", RIG_RUN_CELL_RUN);
+    return reading.out_of_memory || run->folder == NULL ? rig_no_memory(err, "the list of runs") : RIG_OK;
+}
+
+enum rig_rc rig_stored_run_cells(int parent, const struct rig_stored_run *matrix, struct rig_arena *arena,
+                                 rig_stored_run_add *add, void *context, struct rig_err *err)
+{
+    struct rig_stored_run run;
+    struct reading reading = {.run = &run, .arena = arena};
+    const int folder = openat(parent, matrix->time, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    enum rig_rc rc = RIG_OK;
+    if (folder < 0)
+        return RIG_OK; /* it went meanwhile */
+    (void)take_file(&reading, folder, RIG_RUN_MATRIX, keep_matrix);
+    const json_t *cells = json_object_get(reading.matrix, "cells");
+    for (size_t i = 0; i < json_array_size(cells) && rc == RIG_OK; i++) {
+        const json_t *cell = json_array_get(cells, i);
+        const char *state = text_of(cell, "state");
+        if (state == NULL || strcmp(state, "not-run") == 0)
+            continue;
+        rc = read_cell(folder, matrix, cell, arena, &run, err);
+        if (rc == RIG_OK)
+            rc = add(context, &run, err);
+    }
+    json_decref(reading.matrix);
+    (void)close(folder);
+    return rc;
+}
+
 bool rig_stored_run_is_time(const char *text)
 {
     static const char form[] = "00000000T000000.000Z";
@@ -349,7 +478,7 @@ bool rig_stored_run_is_time(const char *text)
 bool rig_stored_run_is_judged(const struct rig_stored_run *run)
 {
     return (run->state == RIG_STORED_OK || run->state == RIG_STORED_REFUTED || run->state == RIG_STORED_UNDECIDED) &&
-           !run->is_reproduction;
+           !run->is_reproduction && !run->is_matrix;
 }
 
 double rig_stored_run_rate(const struct rig_stored_run *run)

@@ -61,6 +61,9 @@ struct rig_stored_run {
     bool has_mark;     /* else an older rig made it, or it is no run */
     bool is_protected; /* there is a file `KEEP` in it */
     bool is_reproduction;
+    bool is_matrix;     /* its cells are runs of the list, too */
+    bool is_cell;       /* of a matrix: it goes with the matrix */
+    const char *folder; /* path from the store */
     uint64_t bytes;
     /* From results.json; empty where there is none. */
     const char *driver, *server, *isolation, *seed, *version;
@@ -88,6 +91,13 @@ struct rig_stored_run {
  */
 enum rig_rc rig_stored_run_read(int parent, const char *name, const char *time, struct rig_arena *arena,
                                 struct rig_stored_run *run, struct rig_err *err);
+typedef enum rig_rc rig_stored_run_add(void *context, const struct rig_stored_run *run, struct rig_err *err);
+/*
+ * Gives each cell of a matrix that was run, as a run: its name is that of the matrix, a slash, and the cell's values
+ * without the number of the run. `matrix` is what rig_stored_run_read() gave for `matrix->time` in `parent`.
+ */
+enum rig_rc rig_stored_run_cells(int parent, const struct rig_stored_run *matrix, struct rig_arena *arena,
+                                 rig_stored_run_add *add, void *context, struct rig_err *err);
 /* Whether the text has the form of the times that name runs. */
 bool rig_stored_run_is_time(const char *text);
 /* Whether the run has a verdict about a load: ok, refuted or undecided. */

@@ -1,5 +1,6 @@
 /*
- * Account of the changes that are not durable yet, so that rig can undo it when the power fails (shim_control.h, "durable").
+ * Account of the changes that are not durable yet, so that rig can undo it when the power fails (shim_control.h,
+ * "durable").
  *
  * Each call keeps errno and does nothing without orders. A change that is not saved counts as durable: the disk may
  * have written it by chance. Files that are mapped into memory, renamed, or copied by the kernel are such changes.

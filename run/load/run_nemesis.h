@@ -56,8 +56,8 @@ void rig_run_crashes_done(struct rig_run_crashes *crashes);
 
 /* The service rig_core.server_ended. */
 bool rig_run_crashes_note(struct rig_run_crashes *crashes, const struct rig_server_end *end);
-/* Copies those that were kept; their time is then since the load began, and below 0 before that. `load_ns` 0: it did not
- * begin. Returns how many there are. */
+/* Copies those that were kept; their time is then since the load began, and below 0 before that. `load_ns` 0: it did
+ * not begin. Returns how many there are. */
 uint32_t rig_run_crashes_take(struct rig_run_crashes *crashes, int64_t load_ns,
                               struct rig_run_crash taken[RIG_RUN_CRASHES_MOST]);
 

@@ -18,7 +18,8 @@ enum rig_rc rig_shipped_plan_find(const char *name, char *path, size_t path_size
 /* Names of all shipped plans, sorted, from `arena`. RIG_E_PLAN when there is no folder of them. */
 enum rig_rc rig_shipped_plan_names(struct rig_arena *arena, struct rig_text_list *names, struct rig_err *err);
 
-/* Adds what the plan `name` is about: the first sentence of the comment that it begins with. False: it cannot be read. */
+/* Adds what the plan `name` is about: the first sentence of the comment that it begins with. False: it cannot be read.
+ * */
 bool rig_shipped_plan_summary(const char *name, struct rig_buf *summary);
 
 #endif

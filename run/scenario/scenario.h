@@ -17,12 +17,13 @@
  *     - {committed: [T1, T2], answers: {1: [[1, 10]], 4: [[2, 18]]}}
  *
  * The first column of a table is its primary key. A session's transactions begin with their first step; one that has a
- * `begin` commits the statements outside of them at once. A session may name its node (T1@pg-2); `until: T1` waits until it
- * has returned. Steps that rig understands are `select * from`, `insert into ... values`, `update ... set`, `delete from`, `commit` and `rollback`, in
- * the part of SQL that drivers know as struct rig_row_statement; cells are whole numbers. Others are sent as they are. `commit held` is a commit
- * that others can see, and that the server holds before it releases its locks, until the session's `release`. The
- * scenario shows the anomaly if each of the transactions named committed, and each of the answers named (by its step,
- * from 1) has these rows in any order; one entry of `shows` is enough.
+ * `begin` commits the statements outside of them at once. A session may name its node (T1@pg-2); `until: T1` waits
+ * until it has returned. Steps that rig understands are `select * from`, `insert into ... values`, `update ... set`,
+ * `delete from`, `commit` and `rollback`, in the part of SQL that drivers know as struct rig_row_statement; cells are
+ * whole numbers. Others are sent as they are. `commit held` is a commit that others can see, and that the server holds
+ * before it releases its locks, until the session's `release`. The scenario shows the anomaly if each of the
+ * transactions named committed, and each of the answers named (by its step, from 1) has these rows in any order; one
+ * entry of `shows` is enough.
  *
  * Memory: an arena. Threads: constant after loading.
  */

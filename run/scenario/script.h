@@ -1,9 +1,9 @@
 /*
- * A scenario as a script that needs no rig: for psql, for the client of MySQL and MariaDB, and for a shell that a dialect names,
- * as shell scripts with a process a session; and as a specification of PostgreSQL's isolationtester.
+ * A scenario as a script that needs no rig: for psql, for the client of MySQL and MariaDB, and for a shell that a
+ * dialect names, as shell scripts with a process a session; and as a specification of PostgreSQL's isolationtester.
  *
- * A shell script sends each statement to its session, and goes on when the session has answered, or after 250 ms (its variable PATIENCE_MS) when
- * it waits for another one. Pure functions that add to a buffer.
+ * A shell script sends each statement to its session, and goes on when the session has answered, or after 250 ms (its
+ * variable PATIENCE_MS) when it waits for another one. Pure functions that add to a buffer.
  */
 #ifndef RIG_RUN_SCENARIO_SCRIPT_H
 #define RIG_RUN_SCENARIO_SCRIPT_H

@@ -1,5 +1,6 @@
 /*
- * Interleavings: sessions that send any SQL in a written order, and the outcomes that are expected of engines and levels.
+ * Interleavings: sessions that send any SQL in a written order, and the outcomes that are expected of engines and
+ * levels.
  *
  *   name: two-counters
  *   setup:
@@ -17,10 +18,10 @@
  *         steps: {2: {count: 1}, 3: {waits: true, returns_after: 4, rows: [[6]]}}
  *         final: [[[1, 6]]]
  *
- * A statement that is a map gives each engine its own text; an engine that it does not name has no such step. In `outcome`
- * a step without an entry is `ok`: it returns at once, without rows, count or error. `steps` may be a list, too, whose
- * entries have expectations of their own, for every engine and level: `- {A: commit, error: "40001"}`. Engines are
- * products with or without a version: `mariadb` fits each MariaDB.
+ * A statement that is a map gives each engine its own text; an engine that it does not name has no such step. In
+ * `outcome` a step without an entry is `ok`: it returns at once, without rows, count or error. `steps` may be a list,
+ * too, whose entries have expectations of their own, for every engine and level: `- {A: commit, error: "40001"}`.
+ * Engines are products with or without a version: `mariadb` fits each MariaDB.
  *
  * A paste is text as bug trackers have it (tracker_paste.h), read into the same object.
  *
@@ -124,13 +125,13 @@ uint32_t rig_sql_scenario_session(struct rig_sql_scenario *interleaving, const c
 
 /* ---- engines ---- */
 
-/* How well the name of an engine fits what a server says of itself: "mariadb-10.11", "MariaDB 10.11.19". 0: not; 1: another
- * version; 2: the name has no version; 3: the version fits. */
+/* How well the name of an engine fits what a server says of itself: "mariadb-10.11", "MariaDB 10.11.19". 0: not; 1:
+ * another version; 2: the name has no version; 3: the version fits. */
 unsigned rig_engine_fit(const char *engine, const char *server);
 /* The text for the server; NULL: there is none. */
 const char *rig_engine_text_for(const struct rig_engine_texts *texts, const char *server);
-/* The outcome for a server and a level, "read committed", in any case and with any of ` -_` between words. `level` NULL or
- * empty: that of the only group. NULL: there is none. */
+/* The outcome for a server and a level, "read committed", in any case and with any of ` -_` between words. `level` NULL
+ * or empty: that of the only group. NULL: there is none. */
 const struct rig_expected_outcome *rig_sql_scenario_outcome(const struct rig_sql_scenario *interleaving,
                                                             const char *server, const char *level);
 

@@ -1,12 +1,12 @@
 /*
- * Plays an interleaving on a database whose driver sends texts (drivers/texts.h): each session in a thread of its own, the
- * steps in their written order.
+ * Plays an interleaving on a database whose driver sends texts (drivers/texts.h): each session in a thread of its own,
+ * the steps in their written order.
  *
  * A step that has not returned after `patience_ms` waits if the database says so: then, and after each step that
  * follows, sessions that wait have that long to return before the next step is sent. A statement that works, or two
- * sessions that wait for each other, are given the time that they need. Where the database cannot be asked, the time alone
- * decides. A step that is sent while the script waits for a session is not said to wait. A session that waits holds up its own steps only, which are sent as soon as it returns. All steps are sent,
- * also after an error.
+ * sessions that wait for each other, are given the time that they need. Where the database cannot be asked, the time
+ * alone decides. A step that is sent while the script waits for a session is not said to wait. A session that waits
+ * holds up its own steps only, which are sent as soon as it returns. All steps are sent, also after an error.
  *
  * Memory: an arena with the answers. Threads: the caller's, and one a session.
  */
@@ -63,9 +63,9 @@ struct rig_sql_scenario_options {
 };
 
 /*
- * Clears the space before. RIG_E_DRIVER or RIG_E_CLUSTER where a session cannot be opened, RIG_E_PLAN where a node does not
- * exist, RIG_E_INTERRUPTED; rig_sql_scenario_performance_done() in any case. A setup that fails ends the play: the error is
- * in `setup`.
+ * Clears the space before. RIG_E_DRIVER or RIG_E_CLUSTER where a session cannot be opened, RIG_E_PLAN where a node does
+ * not exist, RIG_E_INTERRUPTED; rig_sql_scenario_performance_done() in any case. A setup that fails ends the play: the
+ * error is in `setup`.
  */
 enum rig_rc rig_sql_scenario_play(const struct rig_sql_scenario *interleaving, const struct rig_driver *driver,
                                   void *driver_run, const struct rig_sql_scenario_options *options,

@@ -20,13 +20,15 @@ struct rig_sql_scenario_cell {
     uint32_t played, as_expected;                           /* numbers of plays; the performance is of one */
 };
 
-/* Whether the file says anything of this server and level that can be compared: of an outcome that is unstable it does not. */
+/* Whether the file says anything of this server and level that can be compared: of an outcome that is unstable it does
+ * not. */
 bool rig_sql_scenario_expects(const struct rig_sql_scenario_cell *cell);
 /* Whether each step, wait and table is as the file says. */
 bool rig_sql_scenario_is_as_expected(const struct rig_sql_scenario_cell *cell);
 
 void rig_sql_scenario_write_text(const struct rig_sql_scenario_cell *cell, struct rig_buf *out);
-/* In a word: "as said", "step 4" or "final 1" for the first difference, "setup", or "played" where nothing is expected. */
+/* In a word: "as said", "step 4" or "final 1" for the first difference, "setup", or "played" where nothing is expected.
+ * */
 void rig_sql_scenario_write_word(const struct rig_sql_scenario_cell *cell, struct rig_buf *out);
 /* An object. */
 void rig_sql_scenario_write_json(const struct rig_sql_scenario_cell *cell, struct rig_json_writer *json);

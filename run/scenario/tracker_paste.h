@@ -1,6 +1,6 @@
 /*
- * A paste of SQL as bug trackers have it, read as an interleaving: statements in their order, and before them the session
- * that sends them.
+ * A paste of SQL as bug trackers have it, read as an interleaving: statements in their order, and before them the
+ * session that sends them.
  *
  *   create table t (id int primary key, v int);      statements before the first session are the setup
  *   -- T1
@@ -11,10 +11,10 @@
  *   -- final
  *   select * from t;                                  queries of a new session at the end
  *
- * A comment names a session when it begins with T1, s2, conn_1, A, "session 1", "client B" and the like; what follows in it
- * is not read. A comment after a statement on the same line is that statement's. `-- setup` and `-- final` begin those
- * parts. Prompts of clients, tables of results and messages such as `Query OK` are left out. A statement ends with a
- * semicolon outside of texts and bodies in dollars, or before the next session.
+ * A comment names a session when it begins with T1, s2, conn_1, A, "session 1", "client B" and the like; what follows
+ * in it is not read. A comment after a statement on the same line is that statement's. `-- setup` and `-- final` begin
+ * those parts. Prompts of clients, tables of results and messages such as `Query OK` are left out. A statement ends
+ * with a semicolon outside of texts and bodies in dollars, or before the next session.
  *
  * A paste expects nothing: its play shows what happens. Pure functions.
  */

@@ -1,7 +1,7 @@
 /*
- * One input for the parsers of histories, in the form that its first bytes select: parsed under a limit of memory, which
- * the allocations must keep, walked, and written in every form. The checksums of a binary record are corrected first, so
- * that inputs reach the code behind them.
+ * One input for the parsers of histories, in the form that its first bytes select: parsed under a limit of memory,
+ * which the allocations must keep, walked, and written in every form. The checksums of a binary record are corrected
+ * first, so that inputs reach the code behind them.
  *
  * A program with it counts its allocations: link it as tests/fuzz/CMakeLists.txt does.
  */

@@ -25,10 +25,11 @@
  * RR        PL-2.99, 4.4 (no G1, no G2-item) with Int: no transaction missed anything that comes before it, by a read
  *           that found a row.
  *
- * A read of nil, or of an empty list, found no row of its key. In Adya's model (3.1.2) a transaction reads no version of an
- * object that is not there; that the row is missing is known from a predicate, and an insertion of the row overwrites that
- * predicate read. G2-item and G-cursor have no such edges, so at RR and CS these reads bind only by what the transaction
- * wrote itself (it must find its own row). All other levels are about both kinds. With EXECUTION_PREFILLED there is a row.
+ * A read of nil, or of an empty list, found no row of its key. In Adya's model (3.1.2) a transaction reads no version
+ * of an object that is not there; that the row is missing is known from a predicate, and an insertion of the row
+ * overwrites that predicate read. G2-item and G-cursor have no such edges, so at RR and CS these reads bind only by
+ * what the transaction wrote itself (it must find its own row). All other levels are about both kinds. With
+ * EXECUTION_PREFILLED there is a row.
  *
  * PL3U      4.3 (no G-update): RC, and the update transactions with any one other have no cycle.
  *
@@ -48,13 +49,13 @@
  *
  * Lists. An append extends the existing list, so a version's list holds the appends of its predecessors and its own
  * (traceability, Kingsbury & Alvaro 2020, 4.2): RC and above require each read to be such a list. A list that ends with
- * the reader's own appends is a read of the version that these extend; of the initial state it is none. At RU a read may be dirty, and
- * so proves less: the elements of committed transactions that it shows are a prefix of the key's list. Each append counts by
- * itself: two of one transaction with another's between them are a write cycle, as in Kingsbury & Alvaro (in Adya's
- * definition, where only last writes are versions, they are none). Where the reads of a key contradict each other, or
- * show a later append of a transaction without an earlier one, they prove nothing at RU. No committed transaction can
- * read a value that no transaction wrote, or an element twice, at any level. The levels do not restrict the reads of
- * aborted transactions.
+ * the reader's own appends is a read of the version that these extend; of the initial state it is none. At RU a read
+ * may be dirty, and so proves less: the elements of committed transactions that it shows are a prefix of the key's
+ * list. Each append counts by itself: two of one transaction with another's between them are a write cycle, as in
+ * Kingsbury & Alvaro (in Adya's definition, where only last writes are versions, they are none). Where the reads of a
+ * key contradict each other, or show a later append of a transaction without an earlier one, they prove nothing at RU.
+ * No committed transaction can read a value that no transaction wrote, or an element twice, at any level. The levels do
+ * not restrict the reads of aborted transactions.
  *
  * Registers, with the assumptions that rig offers, which restrict version orders. wfr-keys: a transaction that reads a
  * version and then writes the key writes a later one. sequential-keys, linearizable-keys: for each key by itself the

@@ -23,8 +23,8 @@
  *                      read of another ok transaction that shows it; and either none of those completed after the
  *                      append, or the read shows a write that was invoked after the append completed, by a
  *                      transaction that did not fail (of lists)
- * lost-write           the rule of lost-append for the last write of a key, where a read that shows an older value misses
- *                      it, and one that shows a value that is not known to be older may show it overwritten (of
+ * lost-write           the rule of lost-append for the last write of a key, where a read that shows an older value
+ *                      misses it, and one that shows a value that is not known to be older may show it overwritten (of
  *                      registers; older: docs/checker/registers.md, "Lost writes")
  *
  * Cycles (docs/checker/anomalies.md; Adya's thesis 4.2 to 4.4, Cerone & Gotsman 2018, Kingsbury & Alvaro 2020,

@@ -57,7 +57,8 @@ void small_print_json(const struct small_history *history, FILE *out);
 /* In the notation, one transaction a line, each line behind `indent`. */
 void small_print(const struct small_history *history, const char *indent, FILE *out);
 
-/* Registers: the result of a null read outside acknowledged transactions becomes unknown, as it is in the JSON lines. */
+/* Registers: the result of a null read outside acknowledged transactions becomes unknown, as it is in the JSON lines.
+ * */
 void small_forget_nulls(struct small_history *history);
 
 /*

@@ -3,15 +3,15 @@
  * the versions by cases.
  *
  * The committed transactions are the ok ones, and each info one with a write that a committed one read: leaving out
- * another one breaks no level. A known order of the writers (from reads of lists, reads of written values, and the order
- * that the level keeps) grows by one pair of writers of a key at a time, either way round, until no pair is left or the
- * edges of the known order already make a cycle that the level forbids:
+ * another one breaks no level. A known order of the writers (from reads of lists, reads of written values, and the
+ * order that the level keeps) grows by one pair of writers of a key at a time, either way round, until no pair is left
+ * or the edges of the known order already make a cycle that the level forbids:
  *
  * - ww from a writer of a key to a later one, wr from the writer of a version to its readers, rw from the reader of a
  *   version to the writer of a later one, and the order of processes or real time, which counts as wr.
- * - RC: no rw. CS: rw and ww of one key. MAV: rw out of an operation, wr of the same writer into an earlier one. ML: one
- *   rw out of an operation, and a path of ww and wr that arrives at an earlier one. MSR: each rw directly behind ww or
- *   wr into an earlier operation. CV, PSI: one rw. RA: rw and wr. UA: rw and wr or ww. CC: one rw, the rest wr.
+ * - RC: no rw. CS: rw and ww of one key. MAV: rw out of an operation, wr of the same writer into an earlier one. ML:
+ *   one rw out of an operation, and a path of ww and wr that arrives at an earlier one. MSR: each rw directly behind ww
+ *   or wr into an earlier operation. CV, PSI: one rw. RA: rw and wr. UA: rw and wr or ww. CC: one rw, the rest wr.
  *   PREFIX: each rw directly behind wr. SI: no two adjacent rw. PL3U: at most one transaction that only reads. SER, RR:
  *   any. (Adya 1999, 4; Cerone, Bernardi & Gotsman 2015, 3; Cerone & Gotsman 2018, 4; docs/checker/levels.md.)
  * - RA, CC, UA, PREFIX, PSI, SI, RR and SER also need reads that agree with their own transaction (Int).

@@ -1,7 +1,7 @@
 /*
  * Whether the transactions of a cycle, or of a proof by cases, refute by themselves what the witness refutes: the third
- * oracle is asked for them alone, without the rest of the history. This works for registers without assumptions: the order of
- * two versions then rests on no further transaction.
+ * oracle is asked for them alone, without the rest of the history. This works for registers without assumptions: the
+ * order of two versions then rests on no further transaction.
  */
 #ifndef RIG_TESTS_ORACLE_WITNESS_ALONE_H
 #define RIG_TESTS_ORACLE_WITNESS_ALONE_H

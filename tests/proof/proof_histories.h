@@ -1,8 +1,9 @@
 /*
  * Random small histories of every type, for proofs: by turns
- * - those of the oracles (tests/oracle/small_wild.h, small_execution.h): lists, which also serve as sets, and registers;
- * - runs of the simulated database (tests/model/sim_history.h), right and wrong at each isolation level, some with results
- *   and outcomes changed afterwards.
+ * - those of the oracles (tests/oracle/small_wild.h, small_execution.h): lists, which also serve as sets, and
+ *   registers;
+ * - runs of the simulated database (tests/model/sim_history.h), right and wrong at each isolation level, some with
+ *   results and outcomes changed afterwards.
  *
  * The same arguments give the same history.
  */

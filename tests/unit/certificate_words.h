@@ -1,9 +1,9 @@
 /*
- * The commits and versions of a certificate (struct rig_certificate_sink), in words, for tests of the decoders that hand
- * them over.
+ * The commits and versions of a certificate (struct rig_certificate_sink), in words, for tests of the decoders that
+ * hand them over.
  *
- * A version is " KEY=1,2;" or " KEY=removed;". A test words the commits itself, because databases number them in different
- * ways. One test program includes it once. Threads: one.
+ * A version is " KEY=1,2;" or " KEY=removed;". A test words the commits itself, because databases number them in
+ * different ways. One test program includes it once. Threads: one.
  */
 #ifndef RIG_TESTS_UNIT_CERTIFICATE_WORDS_H
 #define RIG_TESTS_UNIT_CERTIFICATE_WORDS_H

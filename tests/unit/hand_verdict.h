@@ -1,6 +1,7 @@
 /*
  * Verdicts made by hand, for the tests of the reports: write skew between two transactions, a clean history, longer
- * cycles, non-cyclic anomalies, an object that is not linearizable, and one with hostile texts. hand_verdict_done() frees the results of hand_verdict_*().
+ * cycles, non-cyclic anomalies, an object that is not linearizable, and one with hostile texts. hand_verdict_done()
+ * frees the results of hand_verdict_*().
  */
 #ifndef RIG_TESTS_UNIT_HAND_VERDICT_H
 #define RIG_TESTS_UNIT_HAND_VERDICT_H
@@ -223,9 +224,9 @@ static inline void hand_verdict_noncyclic(struct hand_verdict *hand, enum rig_an
 }
 
 /*
- * A register with compare-and-set: `count` writes of 1, 2, ... one after the other by processes 0 to 2, a write of a hostile
- * text that never completes (process 3), and a read of the first value (process 5), which cannot take effect when there
- * are more.
+ * A register with compare-and-set: `count` writes of 1, 2, ... one after the other by processes 0 to 2, a write of a
+ * hostile text that never completes (process 3), and a read of the first value (process 5), which cannot take effect
+ * when there are more.
  */
 static inline void hand_verdict_blocked(struct hand_verdict *hand, uint32_t count)
 {

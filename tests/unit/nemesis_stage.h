@@ -3,7 +3,8 @@
  * the driver's hooks fork and kill them. The nemesis's events and failures are kept for the test.
  *
  * Each test begins with stage_prepare() and ends with stage_release(), which also checks that no undo is left.
- * Threads: the nemesis's own thread calls the hooks; a test changes a field before stage_begin(), or an atomic one later.
+ * Threads: the nemesis's own thread calls the hooks; a test changes a field before stage_begin(), or an atomic one
+ * later.
  */
 #ifndef RIG_TESTS_UNIT_NEMESIS_STAGE_H
 #define RIG_TESTS_UNIT_NEMESIS_STAGE_H

@@ -1,6 +1,6 @@
 /*
- * Whole runs of `run/` against a fake database, for the tests of its parts. Each test changes `plan` and `fake`, runs, and
- * examines the result and the recorded events.
+ * Whole runs of `run/` against a fake database, for the tests of its parts. Each test changes `plan` and `fake`, runs,
+ * and examines the result and the recorded events.
  *
  * Include it once a test program.
  */

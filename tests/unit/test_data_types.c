@@ -148,7 +148,8 @@ static void assert_refused(const char *text, const char *why)
     assert_string_equal(err.text, why);
 }
 
-/* By the name of the write, or by increments that do not add up to 0. Where several types are left, the text is refused. */
+/* By the name of the write, or by increments that do not add up to 0. Where several types are left, the text is
+ * refused. */
 static void a_text_tells_its_type(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Whether a page is well-formed: every element that is opened is closed, in the right order. Void elements and those that close
- * themselves are left out; the text of scripts and styles is none of the page's elements.
+ * Whether a page is well-formed: every element that is opened is closed, in the right order. Void elements and those
+ * that close themselves are left out; the text of scripts and styles is none of the page's elements.
  */
 #ifndef RIG_TESTS_UNIT_WELL_FORMED_H
 #define RIG_TESTS_UNIT_WELL_FORMED_H

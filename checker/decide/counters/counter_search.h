@@ -3,9 +3,9 @@
  * time.
  *
  * An event may come next if it was invoked before the first completion among the rest. A read that changes nothing, and
- * fixes no balance, takes effect as soon as the state allows it. Only the first to complete is tried of equal increments
- * that nothing else binds (not where the order of processes binds them). The state follows from the set of events
- * done and the balances fixed, so that a set that led nowhere is not tried again.
+ * fixes no balance, takes effect as soon as the state allows it. Only the first to complete is tried of equal
+ * increments that nothing else binds (not where the order of processes binds them). The state follows from the set of
+ * events done and the balances fixed, so that a set that led nowhere is not tried again.
  *
  * Backjumping: a dead end rests on some keys, those that the events in question need, lock or change. Each event of the
  * time in question that changes one of these keys has all of its own keys among them, so that no other event matters.

@@ -1,7 +1,7 @@
 /*
- * Orders that prove levels of histories of rows (docs/proof-format.md): from the edges of an inference without open reads,
- * or of one whose open reads only miss rows. The replay of rig-verify (prove/replay.h) decides whether an order proves
- * the level.
+ * Orders that prove levels of histories of rows (docs/proof-format.md): from the edges of an inference without open
+ * reads, or of one whose open reads only miss rows. The replay of rig-verify (prove/replay.h) decides whether an order
+ * proves the level.
  *
  * Time: linear in the edges, and the replay. Space: 24 bytes a transaction, 16 an edge, and that of the replay.
  */
@@ -27,8 +27,8 @@ void rig_row_order_done(struct rig_row_order *order);
 /* Whether an order of this kind can prove the level at all; fills in the kind. */
 bool rig_row_order_kind(enum rig_level level, enum rig_order_kind *kind);
 
-/* Finds an order that proves the level, by the edges of the inference. `facts`: of its history. *found is false where the
- * edges have a cycle, or the replay refuses the order. RIG_E_LIMIT when memory runs out. */
+/* Finds an order that proves the level, by the edges of the inference. `facts`: of its history. *found is false where
+ * the edges have a cycle, or the replay refuses the order. RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_row_order_find(struct rig_inference *inference, enum rig_level level, const struct rig_facts *facts,
                                struct rig_row_order *order, bool *found, struct rig_err *err);
 

@@ -1,8 +1,8 @@
 /*
  * The representation of retired keys, shared by the files that implement retired.h.
  *
- * A key that a transaction in the window uses is a struct retired_key. All others rest, packed, in pages, until a segment
- * comes that uses them (retired.c) or memory gets short (retired_forget.c).
+ * A key that a transaction in the window uses is a struct retired_key. All others rest, packed, in pages, until a
+ * segment comes that uses them (retired.c) or memory gets short (retired_forget.c).
  */
 #ifndef RIG_CHECKER_JUDGE_STREAM_RETIRED_PRIVATE_H
 #define RIG_CHECKER_JUDGE_STREAM_RETIRED_PRIVATE_H

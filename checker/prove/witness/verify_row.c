@@ -353,7 +353,8 @@ static int64_t version_before(const struct rig_history *history, uint32_t key, i
     return 0;
 }
 
-/* The contents of the row at that version: its statements from the insert on, each applied to what the one before left. */
+/* The contents of the row at that version: its statements from the insert on, each applied to what the one before left.
+ * */
 static uint32_t contents_at(const struct rig_history *history, uint32_t key, int64_t id, int64_t version)
 {
     struct touches all = {0};

@@ -19,7 +19,8 @@ struct rig_sqlite_worker *rig_sqlite_worker_new(const char *database);
 void rig_sqlite_worker_free(struct rig_sqlite_worker *worker);
 /* The page that both sides of the connection use; without one nothing commits. Borrowed. */
 void rig_sqlite_worker_share(struct rig_sqlite_worker *worker, struct rig_sqlite_page *page);
-/* Runs a message, without its head, and gives the answer with its head, valid until the next call. NULL: out of memory. */
+/* Runs a message, without its head, and gives the answer with its head, valid until the next call. NULL: out of memory.
+ * */
 const char *rig_sqlite_worker_answer(struct rig_sqlite_worker *worker, uint32_t kind, const char *question, size_t size,
                                      size_t *answer_size);
 

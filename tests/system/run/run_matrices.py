@@ -29,7 +29,7 @@ seeds: [1, 2]
 """
 
 
-class Matrix(RigTest):
+class MatrixTest(RigTest):
     def setUp(self):
         super().setUp()
         self.plan(PLAN)
@@ -43,6 +43,8 @@ class Matrix(RigTest):
     def states(self, folder="out"):
         return [cell["state"] for cell in self.cells(folder)]
 
+
+class Matrix(MatrixTest):
     def test_a_table_and_its_files(self):
         done = self.status(1, self.matrix(MATRIX, "-o", "out"))
         self.assertEqual(self.states(), ["anomalies", "holds", "anomalies", "holds"])
@@ -259,6 +261,75 @@ open(os.environ["SEEN"], "w").write(json.dumps({"command": command, "open": requ
                 for line in re.findall(r"^#   (--set \S+)", path.read_text(), re.MULTILINE):
                     self.status(0, self.rig("matrix", path, "--list", *line.split()))
 
+
+class InTheStore(MatrixTest):
+    """Matrices and their cells are runs of a store."""
+
+    def rows(self):
+        return json.loads(self.status(0, self.rig("store", "--store", "matrix", "ls", "--format", "json")).out)
+
+    def test_cells_are_runs(self):
+        self.status(1, self.matrix())
+        rows = self.rows()["runs"]
+        self.assertEqual([row["name"] for row in rows],
+                         ["levels", *2 * ["levels/serializable plan.yaml"], *2 * ["levels/snapshots plan.yaml"]])
+        self.assertEqual([row["state"] for row in rows], ["refuted", "ok", "ok", "refuted", "refuted"])
+        self.assertEqual([row["cell"] for row in rows], [False, True, True, True, True])
+        for row in rows[1:]:
+            self.assertTrue((self.folder / "matrix" / row["folder"] / "results.json").is_file(), row)
+        self.assertEqual(self.rows()["bytes"], rows[0]["bytes"])  # cells are counted once
+        shown = self.status(0, self.rig("store", "--store", "matrix", "compare", *(f"matrix/{row['folder']}" for row in rows[2:4])))
+        self.assertIn("G2-item", shown.out)
+        self.status(0, self.rig("store", "--store", "matrix", "index"))
+        page = (self.folder / "matrix/index.html").read_text()
+        links = re.findall(r'href="([^"]+)"', page)
+        self.assertEqual(len(set(links)), 5)
+        for link in links:
+            self.assertTrue((self.folder / "matrix" / link).is_file(), link)
+        done = self.status(1, self.rig("store", "--store", "matrix", "news"))
+        self.assertIn("G2-item of 2 transactions, in 2 of 2 runs", done.out)
+
+    def test_a_matrix_goes_as_a_whole(self):
+        for _ in range(2):
+            self.status(1, self.matrix())
+        first, second = sorted({row["time"] for row in self.rows()["runs"]})
+        mine = self.folder / "matrix/levels" / first / "cells/notes.d"
+        mine.mkdir()
+        (mine / "notes").write_text("mine")
+        done = self.status(0, self.rig("store", "--store", "matrix", "gc", "--keep", "runs=1", "--keep", "failed=0"))
+        self.assertIn("did not write `cells/notes.d/notes`", done.err)
+        shutil.rmtree(mine)
+        done = self.status(0, self.rig("store", "--store", "matrix", "gc", "--keep", "runs=1", "--keep", "failed=0"))
+        self.assertIn(f"removed levels/{first}", done.out)
+        self.assertEqual({row["time"] for row in self.rows()["runs"]}, {second})
+        self.status(1, self.matrix(MATRIX, "--resume"))  # it still has its results
+        self.status(0, self.rig("store", "--store", "matrix", "rm", f"levels/{second}"))
+        self.assertEqual(self.rows()["runs"], [])
+
+    def test_a_cell_that_failed(self):
+        self.plan(PLAN.replace("transactions: 2000", "transactions: 300000000"))
+        self.status(3, self.matrix("name: levels\nplan: plan.yaml\nlimit: 1s\n"))
+        matrix, cell = self.rows()["runs"]
+        self.assertEqual((matrix["state"], cell["state"]), ("failed", "failed"))  # although its run has a result
+        self.assertTrue((self.folder / "matrix" / cell["folder"] / "results.json").is_file())
+        self.assertIn("did not end within its limit", cell["why"])
+
+    def test_rerun(self):
+        self.assertIn("no finished run of the matrix levels", self.rig_rerun("failed", 64).err)
+        self.status(1, self.matrix())
+        self.assertEqual(re.findall(r"(?m)^\[\d/\d\] (\w+)", self.rig_rerun("failed", 1).out), 2 * ["snapshots"])
+        again = self.rows()["runs"]
+        latest = os.readlink(self.folder / "matrix/levels/latest")
+        self.assertEqual({row["name"] for row in again if row["time"] == latest}, {"levels", "levels/snapshots plan.yaml"})
+        self.assertIn("levels_snapshots", self.status(0, self.matrix(MATRIX, "--rerun", "news", "--list")).out.replace("plan_", "levels_"))
+        self.assertNotIn("serializable_", self.status(0, self.matrix(MATRIX, "--rerun", "news", "--list")).out)
+        held = MATRIX.replace("promises: [serializable]", "promises: [snapshot-isolation]")
+        self.status(0, self.matrix(held))
+        self.assertIn("no cell has to run again", self.status(0, self.matrix(held, "--rerun", "failed")).out)
+        self.assertIn("leave out one", self.status(64, self.matrix(held, "--rerun", "failed", "--resume")).err)
+
+    def rig_rerun(self, which, status):
+        return self.status(status, self.matrix(MATRIX, "--rerun", which))
 
 if __name__ == "__main__":
     main()

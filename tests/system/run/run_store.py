@@ -1,5 +1,6 @@
 """rig store: lists what is there, and removes nothing but runs of rig."""
 
+import datetime
 import fcntl
 import json
 import os
@@ -406,6 +407,24 @@ class Retention(Store):
         self.assertIn("more than keep.bytes", done.out)
         self.status(0, self.rig("store", "gc", "--keep", "runs=0", "--keep", "failed=0"))
         self.assertEqual(self.left(), ["a5", "b2"])
+
+    def test_days(self):
+        def begun(name, days, valid=True):
+            then = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=days)
+            run = self.fake(name, 0, valid=valid)
+            run.rename(run.parent / then.strftime("%Y%m%dT%H%M%S.000Z"))
+        for days in (100, 50, 10):
+            begun("a", days)
+        begun("a", 200, valid=False)
+        begun("b", 300)
+        done = self.status(0, self.rig("store", "gc", "--keep", "days=60", "--dry-run"))
+        self.assertIn("older than keep.days", done.out)
+        self.status(0, self.rig("store", "gc", "--keep", "days=60"))
+        self.assertEqual(len(self.ls("--name", "a")), 3)  # a failed one stays, and the newest of each name
+        self.assertEqual(len(self.ls("--name", "b")), 1)
+        self.status(0, self.rig("store", "gc", "--keep", "days=20", "--keep", "failed=0"))
+        self.assertEqual(len(self.ls()), 2)
+        self.assertIn("days", self.status(64, self.rig("store", "gc", "--keep", "days=soon")).err)
 
     def test_the_file(self):
         for number in range(3):
