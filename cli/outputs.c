@@ -124,12 +124,23 @@ bool rig_cli_proof_decides(const struct rig_verdict *verdict)
     return decides;
 }
 
+/* The history without the certificate: a proof rests on what clients read and wrote. */
+static enum rig_rc leave_certificate(const struct rig_history *history, struct rig_history **reads, struct rig_err *err)
+{
+    struct rig_history *shared = rig_history_share(history);
+    if (shared == NULL)
+        return rig_no_memory(err, "the proof");
+    shared->certificate = NULL;
+    *reads = shared;
+    return RIG_OK;
+}
+
 enum rig_rc rig_cli_proof_write(struct rig_source *source, const char *name, const struct rig_check_options *check,
                                 bool decides, const char *path, struct rig_err *err)
 {
     struct rig_check_options again = *check;
     const struct rig_load_options load = {.limit_bytes = check->limit_bytes};
-    struct rig_history *history = NULL;
+    struct rig_history *history = NULL, *reads = NULL;
     struct rig_verdict *verdict = NULL;
     struct rig_buf text;
     struct rig_err why = {0};
@@ -142,12 +153,15 @@ enum rig_rc rig_cli_proof_write(struct rig_source *source, const char *name, con
     if (rc == RIG_OK)
         rc = rig_history_take(source, &load, name, &history, &why);
     if (rc == RIG_OK)
-        rc = rig_check(history, &again, &verdict, &why);
+        rc = leave_certificate(history, &reads, &why);
     if (rc == RIG_OK)
-        rc = rig_prove(history, verdict, &again, &text, &why);
+        rc = rig_check(reads, &again, &verdict, &why);
+    if (rc == RIG_OK)
+        rc = rig_prove(reads, verdict, &again, &text, &why);
     if (rc == RIG_OK)
         rc = rig_output_save(&text, path, &why);
     rig_verdict_free(verdict);
+    rig_history_free(reads);
     rig_history_free(history);
     rig_buf_done(&text);
     if (rc == RIG_E_LIMIT)
