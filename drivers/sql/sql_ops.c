@@ -58,7 +58,7 @@ int64_t rig_sql_sum_since(const struct rig_transaction *transaction, uint32_t re
 
 /*
  * Whether a read locks: at random, but a function of the transaction alone, so that a seed gives the same requests.
- * What it writes makes it unlike all others (the mixing is that of splitmix64).
+ * Its writes make it unlike all others (the mixing is that of splitmix64).
  */
 static bool locks(double share, const struct rig_transaction *transaction, uint32_t op)
 {

@@ -82,6 +82,10 @@ static void draw_settings(struct rig_rng *rng, enum rig_workload workload, struc
     settings->workload.accounts = 3;
     settings->workload.balance = 5;
     settings->workload.group = 2;
+    settings->workload.templates = 8;
+    settings->workload.nulls = 0.15;
+    settings->workload.aggregates = 0.1;
+    settings->workload.references = 0.1;
     settings->session_count = 2 + (uint32_t)rig_rng_below(rng, 4);
     settings->txn_count = 3 + (uint32_t)rig_rng_below(rng, rig_workload_is_object(workload) ? 14 : 7);
     settings->seed = rig_rng_next(rng);
