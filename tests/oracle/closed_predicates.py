@@ -117,12 +117,12 @@ def damage(draw, done):
 def explains(order, done, first, items_only):
     rows = dict(first)
     for i in order:
-        for micro in done[i]:
+        for place, micro in enumerate(done[i]):
             shown = step(rows, micro)
             if shown is None or micro[2] is None and micro[0] == "rp":
                 continue
             if items_only and micro[0] == "rp":
-                own = {other[1] for other in done[i][:done[i].index(micro)] if other[0] not in ("r", "rp")}
+                own = {other[1] for other in done[i][:place] if other[0] not in ("r", "rp")}
                 fits = all(rows.get(key) == value for key, value in micro[2].items())
                 fits = fits and all(key in micro[2] for key in shown[2] if key in own)
                 fits = fits and all(key in micro[2] or key in own or not meets(micro[1], value) or rows.get(key) != value
