@@ -17,7 +17,7 @@ COMMANDS = {"gcc": "gcc", "g++": "g++", "cmake": "cmake", "ninja": "ninja-build"
             "virtuoso-t": "virtuoso-opensource-7-bin", "javac": "default-jdk-headless", "isql-fb": "firebird3.0-utils", "redis-server": "redis-server",
             "mpirun": "openmpi-bin", "sqlite3": "sqlite3", "faketime": "faketime", "dpkg-shlibdeps": "dpkg-dev"}  # fmt: skip
 MODULES = {"libpq": "libpq-dev", "sqlite3": "libsqlite3-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
-           "libzstd": "libzstd-dev", "libmariadb": "libmariadb-dev", "ompi-c": "libopenmpi-dev",
+           "libzstd": "libzstd-dev", "zlib": "zlib1g-dev", "libmariadb": "libmariadb-dev", "ompi-c": "libopenmpi-dev",
            "odbc": "unixodbc-dev", "cmocka": "libcmocka-dev"}  # fmt: skip
 FILES = {"usr/lib/x/odbc/psqlodbcw.so": "odbc-postgresql", "usr/lib/x/odbc/libmaodbc.so": "odbc-mariadb", "usr/lib/x/odbc/libsqlite3odbc.so": "libsqliteodbc",
          "usr/lib/x/odbc/libtdsodbc.so": "tdsodbc", "usr/lib/x/odbc/virtodbc_r.so": "libvirtodbc0", "usr/sbin/firebird": "firebird3.0-server",
