@@ -90,9 +90,11 @@ def a_field_is_given_once(folder):
         assert done.returncode == 64 and b":2:" in done.stderr and b"twice" in done.stderr, (text, done)
 
 
-def byte_order_marks_are_refused(folder):
+def byte_order_marks_are_read_only_of_utf_8(folder):
     path = folder / "marked"
-    for data in (b"\xef\xbb\xbf" + OK.encode(), OK.encode("utf-16"), b"\xfe\xff" + OK.encode("utf-16-be")):
+    path.write_bytes(b"\xef\xbb\xbf" + OK.encode())
+    assert rig("check", path).returncode == 2
+    for data in (OK.encode("utf-16"), b"\xfe\xff" + OK.encode("utf-16-be")):
         path.write_bytes(data)
         done = rig("check", path)
         assert done.returncode == 64 and b"byte order mark" in done.stderr, (data, done)
@@ -147,7 +149,7 @@ if __name__ == "__main__":
             endless_input_is_refused,
             escapes_change_nothing,
             a_field_is_given_once,
-            byte_order_marks_are_refused,
+            byte_order_marks_are_read_only_of_utf_8,
             deep_nesting_is_refused,
             numbers_out_of_range_are_refused,
             texts_of_a_history_command_nothing,
