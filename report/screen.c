@@ -256,6 +256,11 @@ static void add_run(const struct rig_text_page *page)
     add_fact(page, rig_history_lines, RIG_HISTORY_LINES, "transactions");
     if (page->run != NULL)
         add_error(page);
+    struct rig_buf ranks;
+    rig_buf_init(&ranks, 0);
+    rig_words_ranks(&page->verdict->scope, &ranks);
+    labelled(page, "ranks", &ranks);
+    rig_buf_done(&ranks);
 }
 
 static void add_warnings(const struct rig_text_page *page)

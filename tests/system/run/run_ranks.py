@@ -193,7 +193,7 @@ class RanksTest(RanksCommand):
             shared = self.status(0, self.ranks(ranks, "check", *records, "--format", "json"))
             self.assertEqual(without_cost(shared.out), without_cost(single.out))
             self.assertEqual(json.loads(shared.out)["cost"].get("processes"), ranks, shared.err)
-        said = self.status(0, self.ranks(2, "check", *records)).out
+        said = self.status(0, self.ranks(2, "check", *records, "--verbose")).out
         self.assertIn("by 2 processes", said)
         self.assertRegex(said, "ranks +3; real time across them is known to")
         # Without the record of one rank the others may have read what it wrote.
@@ -214,7 +214,7 @@ class RanksTest(RanksCommand):
         self.assertIn("part.63.rig: is an input of this command", refused.err)
 
     def test_ranks_share_the_check_of_their_run(self):
-        ended = self.status(0, self.ranks(2, "run", self.plan(LONG), "-o", "out", "--seed", "1"))
+        ended = self.status(0, self.ranks(2, "run", self.plan(LONG), "-o", "out", "--seed", "1", "--verbose"))
         self.assertIn("by 2 processes", ended.out)
         self.assertIn("2 ranks have shared the check", (self.folder / "out" / "rig.log").read_text())
         shared, single = self.results("out"), json.loads(self.status(0, self.rig("check", "out", "--format", "json")).out)
