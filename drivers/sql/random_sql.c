@@ -106,8 +106,8 @@ static void add_where(const struct statement *s, struct rig_buf *sql)
 static void add_read(const struct statement *s, struct rig_buf *sql)
 {
     static const char *const aggregates[] = {
-        [RIG_SQL_RANDOM_POSTGRES] = "SELECT unnest(ids), unnest(vs) FROM (SELECT count(*), array_agg(id) AS ids, "
-                                    "array_agg(v) AS vs FROM ",
+        [RIG_SQL_RANDOM_POSTGRES] = ("SELECT unnest(ids), unnest(vs) FROM (SELECT count(*), array_agg(id) AS ids, "
+                                     "array_agg(v) AS vs FROM "),
         [RIG_SQL_RANDOM_SQLITE] = "SELECT COALESCE(group_concat(id || ',' || v), '') FROM ",
         [RIG_SQL_RANDOM_MYSQL] = "SELECT COALESCE(GROUP_CONCAT(CONCAT(id, ',', v)), '') FROM "};
     static const char *const locks[][RIG_ROW_WAYS] = {
