@@ -70,16 +70,9 @@ static void add_galera(struct rig_buf *text, const struct rig_my_node *node)
                    rig_my_node_port(node, RIG_MY_PORT_GROUP), rig_my_node_port(node, RIG_MY_PORT_LOG));
 }
 
-static enum rig_rc add_settings(struct rig_buf *text, const struct rig_text_list *settings, struct rig_err *err)
+static void add_setting(struct rig_buf *text, const char *name, const char *value)
 {
-    for (size_t i = 0; i < settings->count; i++) {
-        char name[64];
-        const char *value = NULL;
-        if (!rig_sql_setting_split(settings->at[i], name, sizeof name, &value))
-            return rig_fail(err, RIG_E_PLAN, "setting `%s` is not name=value", settings->at[i]);
-        rig_buf_printf(text, "%s = %s\n", name, value);
-    }
-    return RIG_OK;
+    rig_buf_printf(text, "%s = %s\n", name, value);
 }
 
 enum rig_rc rig_my_configuration_write(const struct rig_my_node *node, const char *path, struct rig_err *err)
@@ -93,7 +86,7 @@ enum rig_rc rig_my_configuration_write(const struct rig_my_node *node, const cha
         add_replication(&text, node);
     else if (node->site->local.env->certificate != RIG_CERTIFICATE_NONE)
         rig_buf_add_text(&text, "log_bin = binlog\nbinlog_format = ROW\nbinlog_row_image = FULL\nsync_binlog = 1\n");
-    enum rig_rc rc = add_settings(&text, &node->site->options->sql.settings, err);
+    enum rig_rc rc = rig_sql_settings_add(&node->site->options->sql.settings, add_setting, &text, err);
     if (rc == RIG_OK && text.failed)
         rc = rig_fail(err, RIG_E_LIMIT, "settings longer than %d bytes", CONFIGURATION_MOST);
     if (rc == RIG_OK && unlink(path) != 0 && errno != ENOENT)

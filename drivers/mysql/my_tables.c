@@ -87,27 +87,10 @@ static void write_creation(const struct rig_my_schema *schema, const struct rig_
     }
 }
 
-/* The tables of the workload sql: before they get indexes, the server shows that its conditions mean what rig's do. */
-static enum rig_rc prepare_random(struct rig_sql_own *own, struct rig_err *err)
+static void name_table(const struct rig_sql_own *own, uint32_t table, char name[static RIG_SQL_RANDOM_TABLE_BYTES])
 {
-    const struct rig_my_schema *schema = schema_of(own);
-    struct rig_buf sql;
-    char name[RIG_MY_TABLE_BYTES], plain[32];
-    rig_my_schema_table(schema, 0, name);
-    enum rig_rc rc = rig_sql_random_compare(RIG_SQL_RANDOM_MYSQL, own, name, err);
-    if (rc != RIG_OK)
-        return rc;
-    rig_buf_init(&sql, SCRIPT_MOST);
-    for (uint32_t table = 0; table < rig_my_schema_table_count(schema); table++) {
-        rig_my_schema_table(schema, table, name);
-        (void)snprintf(plain, sizeof plain, "rig_%u", table);
-        rig_sql_random_indexes(RIG_SQL_RANDOM_MYSQL, own->run->env->seed, table, name, plain, &sql);
-    }
-    rig_buf_add_text(&sql, "DO 0");
-    rc = sql.failed ? rig_no_memory(err, "the indexes of the run's tables")
-                    : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
-    rig_buf_done(&sql);
-    return rc;
+    _Static_assert((int)RIG_SQL_RANDOM_TABLE_BYTES >= (int)RIG_MY_TABLE_BYTES, "a name fits");
+    rig_my_schema_table(schema_of(own), table, name);
 }
 
 static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
@@ -121,7 +104,10 @@ static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
                                 : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, &problem);
     rig_buf_done(&sql);
     if (rc == RIG_OK)
-        return schema->workload == RIG_WORKLOAD_SQL && schema->rows == NULL ? prepare_random(own, err) : RIG_OK;
+        return schema->workload == RIG_WORKLOAD_SQL && schema->rows == NULL
+                   ? rig_sql_random_prepare(RIG_SQL_RANDOM_MYSQL, own, rig_my_schema_table_count(schema_of(own)),
+                                            name_table, err)
+                   : RIG_OK;
     const unsigned number = mysql_errno(connection_of(own)->my);
     const bool denied = number == 1044 || number == 1142;
     if (denied && schema->place.own)

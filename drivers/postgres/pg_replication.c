@@ -43,18 +43,6 @@ static void add_setting(struct rig_buf *text, const char *name, const char *valu
     rig_buf_add_text(text, "'\n");
 }
 
-static enum rig_rc add_settings(struct rig_buf *text, const struct rig_text_list *settings, struct rig_err *err)
-{
-    for (size_t i = 0; i < settings->count; i++) {
-        char name[64];
-        const char *value = NULL;
-        if (!rig_sql_setting_split(settings->at[i], name, sizeof name, &value))
-            return rig_fail(err, RIG_E_PLAN, "setting `%s` is not name=value", settings->at[i]);
-        add_setting(text, name, value);
-    }
-    return RIG_OK;
-}
-
 static void add_basics(struct rig_buf *text, const struct rig_pg_site *site)
 {
     unsigned connections = site->local.env->client_count * 10;
@@ -133,9 +121,9 @@ static enum rig_rc compose(struct rig_buf *text, const struct rig_pg_node *node,
         rig_buf_add_text(text, "wal_level = logical\n");
     if (node->site->node_count > 1)
         add_replication(text, node);
-    enum rig_rc rc = add_settings(text, &options->sql.settings, err);
+    enum rig_rc rc = rig_sql_settings_add(&options->sql.settings, add_setting, text, err);
     if (rc == RIG_OK && rig_pg_node_is_standby(node))
-        rc = add_settings(text, &options->standby_settings, err);
+        rc = rig_sql_settings_add(&options->standby_settings, add_setting, text, err);
     if (primary != NULL)
         add_primary(text, node, primary);
     if (rc == RIG_OK && text->failed)

@@ -174,27 +174,10 @@ static enum rig_rc explain(const struct rig_pg_schema *schema, const struct rig_
     return rig_fail(err, why->rc, "%.900s", why->text);
 }
 
-/* The tables of the workload sql: before they get indexes, the server shows that its conditions mean what rig's do. */
-static enum rig_rc prepare_random(struct rig_sql_own *own, struct rig_err *err)
+static void name_table(const struct rig_sql_own *own, uint32_t table, char name[static RIG_SQL_RANDOM_TABLE_BYTES])
 {
-    const struct rig_pg_schema *schema = schema_of(own);
-    struct rig_buf sql;
-    char name[RIG_PG_TABLE_BYTES], plain[32];
-    rig_pg_schema_table(schema, 0, name);
-    enum rig_rc rc = rig_sql_random_compare(RIG_SQL_RANDOM_POSTGRES, own, name, err);
-    if (rc != RIG_OK)
-        return rc;
-    rig_buf_init(&sql, SCRIPT_MOST);
-    for (uint32_t table = 0; table < rig_pg_schema_table_count(schema); table++) {
-        rig_pg_schema_table(schema, table, name);
-        (void)snprintf(plain, sizeof plain, "rig_%u", table);
-        rig_sql_random_indexes(RIG_SQL_RANDOM_POSTGRES, own->run->env->seed, table, name, plain, &sql);
-    }
-    rig_buf_add_text(&sql, "SELECT 1");
-    rc = sql.failed ? rig_fail(err, RIG_E_LIMIT, "%s", no_memory())
-                    : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
-    rig_buf_done(&sql);
-    return rc;
+    _Static_assert((int)RIG_SQL_RANDOM_TABLE_BYTES >= (int)RIG_PG_TABLE_BYTES, "a name fits");
+    rig_pg_schema_table(schema_of(own), table, name);
 }
 
 static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
@@ -208,8 +191,10 @@ static enum rig_rc create_tables(struct rig_sql_own *own, struct rig_err *err)
     rig_buf_done(&sql);
     if (rc != RIG_OK)
         return explain(schema_of(own), connection_of(own), &problem, err);
-    return schema_of(own)->workload == RIG_WORKLOAD_SQL && schema_of(own)->rows == NULL ? prepare_random(own, err)
-                                                                                        : RIG_OK;
+    return schema_of(own)->workload == RIG_WORKLOAD_SQL && schema_of(own)->rows == NULL
+               ? rig_sql_random_prepare(RIG_SQL_RANDOM_POSTGRES, own, rig_pg_schema_table_count(schema_of(own)),
+                                        name_table, err)
+               : RIG_OK;
 }
 
 static bool left_nothing(struct rig_sql_own *own)

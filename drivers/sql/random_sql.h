@@ -49,4 +49,12 @@ uint64_t rig_sql_random_tests(struct rig_rng *rng);
 enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, const char *table,
                                    struct rig_err *err);
 
+enum { RIG_SQL_RANDOM_TABLE_BYTES = 256 };
+
+/* The same in the first of `count` empty tables, and then the indexes of all. */
+enum rig_rc rig_sql_random_prepare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, uint32_t count,
+                                   void (*name_table)(const struct rig_sql_own *own, uint32_t table,
+                                                      char name[static RIG_SQL_RANDOM_TABLE_BYTES]),
+                                   struct rig_err *err);
+
 #endif

@@ -175,3 +175,17 @@ bool rig_sql_setting_split(const char *text, char *name, size_t name_size, const
     *value = behind;
     return true;
 }
+
+enum rig_rc rig_sql_settings_add(const struct rig_text_list *settings,
+                                 void (*add)(struct rig_buf *text, const char *name, const char *value),
+                                 struct rig_buf *text, struct rig_err *err)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        char name[64];
+        const char *value = NULL;
+        if (!rig_sql_setting_split(settings->at[i], name, sizeof name, &value))
+            return rig_fail(err, RIG_E_PLAN, "setting `%s` is not name=value", settings->at[i]);
+        add(text, name, value);
+    }
+    return RIG_OK;
+}

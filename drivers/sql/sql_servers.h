@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "drivers/driver.h"
 
 /* The address of a server. */
@@ -27,6 +28,10 @@ bool rig_sql_endpoint_parse(const char *text, struct rig_sql_endpoint *endpoint)
 
 /* Splits "name=value"; false when there is no such name. `value` points into `text`. */
 bool rig_sql_setting_split(const char *text, char *name, size_t name_size, const char **value);
+/* Gives each setting to `add`, in its order, with the text. RIG_E_PLAN where one is not "name=value". */
+enum rig_rc rig_sql_settings_add(const struct rig_text_list *settings,
+                                 void (*add)(struct rig_buf *text, const char *name, const char *value),
+                                 struct rig_buf *text, struct rig_err *err);
 
 /* The server of transactions that only read: indexes into the choices of a driver's option reads-from. */
 enum rig_sql_reads_from { RIG_SQL_READS_AUTO, RIG_SQL_READS_PRIMARY, RIG_SQL_READS_REPLICA, RIG_SQL_READS_ANY };
