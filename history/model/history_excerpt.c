@@ -44,9 +44,11 @@ static bool make_room(struct passing *p)
     return p->ops != NULL && p->reads != NULL && p->lists != NULL && p->times != NULL;
 }
 
-/* Takes the hidden elements out of a list, which may be the history's own. False when memory runs out. */
-static bool hide_elements(struct passing *p, uint32_t key, const int64_t **list, uint32_t *count)
+/* Takes the hidden elements out of a list, which may be the history's own. A row, of an id and a version, is hidden as a
+ * whole. False when memory runs out. */
+static bool hide_elements(struct passing *p, const struct rig_txn_op *op, const int64_t **list, uint32_t *count)
 {
+    const uint32_t key = op->key, width = op->kind == RIG_OP_READ_WHERE && *count % 2 == 0 ? 2 : 1;
     const struct rig_history_choice *choice = p->choice;
     uint32_t shown = 0;
     if (choice->hides == NULL || *count == 0)
@@ -54,9 +56,11 @@ static bool hide_elements(struct passing *p, uint32_t key, const int64_t **list,
     int64_t *copy = rig_arena_room(&p->copies, *count, sizeof *copy);
     if (copy == NULL)
         return false;
-    for (uint32_t i = 0; i < *count; i++) {
-        if (!choice->hides(choice->context, key, (*list)[i]))
-            copy[shown++] = (*list)[i];
+    for (uint32_t i = 0; i < *count; i += width) {
+        const bool hidden = choice->hides(choice->context, key, (*list)[i]) ||
+                            choice->hides(choice->context, key, (*list)[i + width - 1]);
+        for (uint32_t part = 0; !hidden && part < width; part++)
+            copy[shown++] = (*list)[i + part];
     }
     *list = copy;
     *count = shown;
@@ -76,7 +80,7 @@ static enum rig_rc pass_op(struct passing *p, const struct rig_txn_op *op, uint3
     if (seen && reads && !rig_op_reads_sequence(op->kind))
         p->reads[i].value = op->value;
     p->lists[i] = rig_read_whole(&list, &p->copies);
-    if (p->lists[i] == NULL || !hide_elements(p, op->key, &p->lists[i], &p->reads[i].count))
+    if (p->lists[i] == NULL || !hide_elements(p, op, &p->lists[i], &p->reads[i].count))
         return no_memory(err);
     if (history->key_texts != NULL) {
         const char *text = history->key_texts[history->keys[op->key]];
