@@ -48,7 +48,7 @@ static bool make_room(struct passing *p)
  * whole. False when memory runs out. */
 static bool hide_elements(struct passing *p, const struct rig_txn_op *op, const int64_t **list, uint32_t *count)
 {
-    const uint32_t key = op->key, width = op->kind == RIG_OP_READ_WHERE && *count % 2 == 0 ? 2 : 1;
+    const uint32_t key = op->key, width = rig_op_reads_rows(op->kind) && *count % 2 == 0 ? 2 : 1;
     const struct rig_history_choice *choice = p->choice;
     uint32_t shown = 0;
     if (choice->hides == NULL || *count == 0)

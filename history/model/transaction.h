@@ -62,10 +62,13 @@ enum rig_op_kind {
 enum {
 #define RIG_OP_READS(name, text, noun, shape, help)      +(((shape) != RIG_RESULT_NOTHING) << name)
 #define RIG_OP_GIVES_MANY(name, text, noun, shape, help) +(((shape) >= RIG_RESULT_LIST) << name)
+#define RIG_OP_GIVES_ROWS(name, text, noun, shape, help) +(((shape) == RIG_RESULT_ROWS) << name)
     RIG_OPS_THAT_READ = 0 RIG_OP_TABLE(RIG_OP_READS),
     RIG_OPS_OF_SEQUENCES = 0 RIG_OP_TABLE(RIG_OP_GIVES_MANY),
+    RIG_OPS_OF_ROWS = 0 RIG_OP_TABLE(RIG_OP_GIVES_ROWS),
 #undef RIG_OP_READS
 #undef RIG_OP_GIVES_MANY
+#undef RIG_OP_GIVES_ROWS
 };
 
 /* Whether the operation has a result. */
@@ -78,6 +81,12 @@ static inline bool rig_op_reads(unsigned kind)
 static inline bool rig_op_reads_sequence(unsigned kind)
 {
     return (RIG_OPS_OF_SEQUENCES >> kind & 1) != 0;
+}
+
+/* Whether its result is rows: two elements each, of an id and a version. */
+static inline bool rig_op_reads_rows(unsigned kind)
+{
+    return (RIG_OPS_OF_ROWS >> kind & 1) != 0;
 }
 
 /*
