@@ -128,15 +128,15 @@ static void add_bug(const struct rig_text_page *page, unsigned anomaly)
     rig_buf_done(&line);
 }
 
-/* A line for each bug, and one for those that the request allows. */
-static void add_anomalies(const struct rig_text_page *page)
+/* A line for each bug, up to `most` of them, one for the others, and one for those that the request allows. */
+static void add_anomalies(const struct rig_text_page *page, unsigned most)
 {
     const uint64_t bugs = find_bugs(page->verdict);
     uint64_t rest = 0, allowed = 0;
     unsigned shown = 0;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         const uint64_t bit = RIG_ANOMALY_BIT(anomaly);
-        if ((bugs & bit) != 0 && shown < BUGS_SHOWN) {
+        if ((bugs & bit) != 0 && shown < most) {
             shown++;
             add_bug(page, anomaly);
         } else if ((bugs & bit) != 0) {
@@ -277,6 +277,21 @@ static void add_warnings(const struct rig_text_page *page)
     rig_buf_done(&lines);
 }
 
+static void add_all_but_headline(const struct rig_text_page *page, unsigned bugs)
+{
+    const struct rig_report_run *run = page->run;
+    rig_buf_add_char(page->out, '\n');
+    add_anomalies(page, bugs);
+    add_levels(page);
+    add_run(page);
+    rig_buf_add_char(page->out, '\n');
+    add_warnings(page);
+    if (run != NULL && run->folder != NULL && run->report != NULL)
+        rig_tell(page->out, "report: %c/%s\n", run->folder, run->report);
+    (void)rig_text_happened(page);
+    rig_text_decision(page);
+}
+
 void rig_report_screen(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour,
                        unsigned columns, unsigned rows, struct rig_buf *out)
 {
@@ -290,16 +305,12 @@ void rig_report_screen(const struct rig_verdict *verdict, const struct rig_repor
                                  .columns = columns == 0 ? RIG_REPORT_COLUMNS : columns,
                                  .out = &rest};
     rig_episodes_init(&page.episodes, verdict);
-    rig_buf_add_char(&rest, '\n');
-    add_anomalies(&page);
-    add_levels(&page);
-    add_run(&page);
-    rig_buf_add_char(&rest, '\n');
-    add_warnings(&page);
-    if (run != NULL && run->folder != NULL && run->report != NULL)
-        rig_tell(&rest, "report: %c/%s\n", run->folder, run->report);
-    (void)rig_text_happened(&page);
-    rig_text_decision(&page);
+    unsigned bugs = BUGS_SHOWN;
+    add_all_but_headline(&page, bugs);
+    while (count_rows(&rest) + WITNESS_LEAST > rows && bugs > 1) {
+        rig_buf_clear(&rest);
+        add_all_but_headline(&page, --bugs);
+    }
     const unsigned used = count_rows(&rest);
     page.out = out;
     add_headline(&page, &headline, rows > used + WITNESS_LEAST ? rows - used : WITNESS_LEAST);
