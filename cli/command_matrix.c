@@ -65,14 +65,16 @@ static const struct rig_arguments_table matrix_table = {
     .positionals = "MATRIX.yaml",
     .least_positionals = 1,
     .most_positionals = 1,
-    .description = "Runs the plans or plays the scenarios of a matrix on each server, at each level, with each fault "
-                   "and seed, one\n"
-                   "after the other, and writes a table: matrix.html, matrix.txt, matrix.json and junit.xml in its "
-                   "folder, and the\n"
-                   "folder of each run. SIGINT or SIGTERM ends the run under way and the matrix; --resume continues.\n"
-                   "Exit status: 1 a promised level is refuted somewhere; else 3 a run failed; else 2 one is undecided "
-                   "or was not\n"
-                   "run; 0 every cell holds. With --bisect: 0 each series of servers has its answer; else 2.\n",
+    .description =
+        "Runs the plans or plays the scenarios of a matrix on each server, at each level, with each fault "
+        "and seed, one\n"
+        "after the other, and writes a table: matrix.html, matrix.txt, matrix.json, junit.xml, github.txt and "
+        "summary.md\n"
+        "in its folder, and the folder of each run. SIGINT or SIGTERM ends the run under way and the matrix; --resume "
+        "continues.\n"
+        "Exit status: 1 a promised level is refuted somewhere; else 3 a run failed; else 2 one is undecided "
+        "or was not\n"
+        "run; 0 every cell holds. With --bisect: 0 each series of servers has its answer; else 2.\n",
     .arguments = matrix_arguments,
 };
 
@@ -198,6 +200,10 @@ static enum rig_rc save_all(const struct state *s, const struct rig_matrix_facts
         rc = save(s, facts, "matrix.html", rig_matrix_write_page, err);
     if (rc == RIG_OK)
         rc = save(s, facts, "matrix.txt", rig_matrix_write_text, err);
+    if (rc == RIG_OK)
+        rc = save(s, facts, "github.txt", rig_matrix_write_annotations, err);
+    if (rc == RIG_OK)
+        rc = save(s, facts, "summary.md", rig_matrix_write_summary, err);
     return rc == RIG_OK ? save(s, facts, "junit.xml", write_whole_junit, err) : rc;
 }
 

@@ -4,6 +4,8 @@
  * Sources: docs.github.com, "Workflow commands for GitHub Actions"; its toolkit escapes % CR LF in a message, and : and
  * , in a property. A message is cut to the length that a page shows; the summary has the whole witness.
  */
+#include <string.h>
+
 #include "base/bug.h"
 #include "report/cases.h"
 #include "report/happened.h"
@@ -34,6 +36,16 @@ static size_t cut_length(const char *text, size_t length, size_t limit)
     return limit;
 }
 
+void rig_report_annotation(const char *command, const char *title, const char *message, struct rig_buf *out)
+{
+    const size_t whole = strlen(message), length = cut_length(message, whole, MESSAGE_BYTES);
+    rig_buf_printf(out, "::%s title=", command);
+    encode(out, title, strlen(title), true);
+    rig_buf_add_text(out, "::");
+    encode(out, message, length, false);
+    rig_buf_add_text(out, length < whole ? "...\n" : "\n");
+}
+
 struct annotations {
     struct rig_buf *out;
     const char *name;    /* of the history */
@@ -43,21 +55,18 @@ struct annotations {
 static void add_annotation(struct annotations *annotations, const char *command,
                            const struct rig_report_case *test_case)
 {
-    struct rig_buf *out = annotations->out, *text = &annotations->text;
+    struct rig_buf *text = &annotations->text;
     rig_buf_clear(text);
     rig_tell(text, "%c: %s", annotations->name, test_case->name);
     if (test_case->anomaly != RIG_ANOMALY_COUNT)
         rig_buf_printf(text, ": %s", test_case->type);
     else if (test_case->type != NULL)
         rig_buf_printf(text, " (%s)", test_case->type);
-    rig_buf_printf(out, "::%s title=", command);
-    encode(out, rig_buf_text(text), text->size, true);
-    rig_buf_add_text(out, "::");
-    rig_buf_clear(text);
-    rig_report_case_say(text, test_case);
-    size_t length = cut_length(rig_buf_text(text), text->size, MESSAGE_BYTES);
-    encode(out, rig_buf_text(text), length, false);
-    rig_buf_add_text(out, length < text->size ? "...\n" : "\n");
+    struct rig_buf message;
+    rig_buf_init(&message, 0);
+    rig_report_case_say(&message, test_case);
+    rig_report_annotation(command, rig_buf_text(text), rig_buf_text(&message), annotations->out);
+    rig_buf_done(&message);
 }
 
 static void annotate(const struct rig_report_case *test_case, void *context)

@@ -97,6 +97,8 @@ void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report
 /* SARIF 2.1.0: a result for each case that did not pass, a note for each other anomaly that was found. */
 void rig_report_sarif(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                       struct rig_buf *out);
+/* One annotation, a line: `command` is error, warning or notice. */
+void rig_report_annotation(const char *command, const char *title, const char *message, struct rig_buf *out);
 /* For GitHub Actions: annotations, which a step prints, a line each; and a summary of the step in Markdown. */
 void rig_report_annotations(const struct rig_verdict *verdict, const char *name, struct rig_buf *out);
 void rig_report_markdown(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,

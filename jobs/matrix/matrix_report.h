@@ -1,5 +1,5 @@
 /*
- * A matrix as text, JSON, JUnit XML and one HTML page.
+ * A matrix as text, JSON, JUnit XML, annotations and summary of GitHub Actions, and one HTML page.
  *
  * Pure functions that add to a buffer. The page needs nothing beside it; it links to the folders of the runs.
  */
@@ -23,6 +23,9 @@ void rig_matrix_write_json(const struct rig_matrix_facts *facts, struct rig_buf 
 /* The cells of one job, or all of them with NULL. A cell that has no result is an error, never a success or a skip. */
 void rig_matrix_write_junit(const struct rig_matrix_facts *facts, const struct rig_matrix_job *job,
                             struct rig_buf *out);
+/* For GitHub Actions: an annotation for each cell that does not hold, a line each; the summary of a step. */
+void rig_matrix_write_annotations(const struct rig_matrix_facts *facts, struct rig_buf *out);
+void rig_matrix_write_summary(const struct rig_matrix_facts *facts, struct rig_buf *out);
 void rig_matrix_write_page(const struct rig_matrix_facts *facts, struct rig_buf *out);
 
 /* "PostgreSQL 15, read committed, kill, seed 7": what the job is, for people. */

@@ -60,6 +60,11 @@ class Matrix(MatrixTest):
         suite = xml.etree.ElementTree.parse(self.folder / "out" / "junit.xml").getroot()[0]
         self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("4", "2", "0"))
         self.assertEqual(len(list((self.folder / "out").glob("cells/*/junit.xml"))), 4)
+        annotations = (self.folder / "out/github.txt").read_text().splitlines()
+        self.assertEqual(len(annotations), 2)
+        self.assertRegex(annotations[0], r"^::error title=levels%3A snapshots%2C seed 1%3A anomalies::This history .*G2-item")
+        summary = (self.folder / "out/summary.md").read_text()
+        self.assertEqual((summary.count("<b>anomalies</b>"), summary.count("<td>holds</td>")), (2, 2))
         seeds = {json.loads(path.read_text())["run"]["seed"] for path in self.folder.glob("out/cells/*/run/results.json")}
         self.assertEqual(seeds, {"1", "2"})
 
