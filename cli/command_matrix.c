@@ -98,7 +98,9 @@ struct state {
     const char *ending; /* why the rest has none; NULL */
     const char *overrides[RIG_ARGUMENTS_MAX + 1];
     struct rig_bisection bisection;
-    bool is_bisected; /* it has a result */
+    bool is_bisected;                   /* it has a result */
+    struct rig_matrix_skipped *skipped; /* at most one for each job */
+    size_t skipped_count;
 };
 
 /* ---- the folder ---- */
@@ -230,7 +232,9 @@ static enum rig_rc report(struct state *s, bool print, int *status, struct rig_e
                                                .folder = s->folder,
                                                .started_utc = s->started_utc,
                                                .ending = s->ending,
-                                               .bisection = s->is_bisected ? &s->bisection : NULL};
+                                               .bisection = s->is_bisected ? &s->bisection : NULL,
+                                               .skipped = s->skipped,
+                                               .skipped_count = s->skipped_count};
         struct rig_buf text;
         rig_buf_init(&text, 0);
         *status = s->is_bisected ? rig_bisection_status(&s->bisection) : rig_matrix_grid_status(&grid);
@@ -490,6 +494,60 @@ static enum rig_rc read_budget(struct state *s, struct rig_err *err)
     return RIG_OK;
 }
 
+/* The problem of a level without "--set KEY=VALUE: ", which is no argument of the command line. */
+static const char *without_setting(const struct rig_matrix_value *level, const char *problem)
+{
+    for (size_t i = 0; i < level->settings.count; i++) {
+        const char *setting = level->settings.at[i], *found = strstr(problem, setting);
+        if (found != NULL && strncmp(found + strlen(setting), ": ", 2) == 0)
+            return found + strlen(setting) + 2;
+    }
+    return problem;
+}
+
+/*
+ * Skips a job that cannot be planned, if it can without its level: then the level is what the database lacks. Else
+ * `problem` is the error.
+ */
+static enum rig_rc skip_level(struct state *s, const struct rig_matrix_job *job, const struct rig_err *problem,
+                              struct rig_err *err)
+{
+    static const struct rig_matrix_value no_level = {.name = ""};
+    const struct rig_matrix_value *level = job->values[RIG_MATRIX_LEVELS];
+    struct rig_matrix_job other = *job;
+    char key[RIG_CLI_MATRIX_KEY_BYTES];
+    struct rig_err ignored = {0};
+    other.values[RIG_MATRIX_LEVELS] = &no_level;
+    if (problem->rc != RIG_E_PLAN || rig_cli_matrix_key(&s->runner, &other, key, &ignored) != RIG_OK)
+        return rig_fail(err, problem->rc, "%s", problem->text);
+    const char *reason = without_setting(level, problem->text);
+    reason = rig_arena_text(&s->arena, reason, strlen(reason));
+    if (reason == NULL)
+        return rig_no_memory(err, "the levels that are skipped");
+    s->skipped[s->skipped_count++] = (struct rig_matrix_skipped){.level = level, .reason = reason};
+    return RIG_OK;
+}
+
+/* Every plan is checked before the first run begins. */
+static enum rig_rc check_plans(struct state *s, struct rig_err *err)
+{
+    struct rig_matrix_job *jobs = s->matrix->jobs;
+    size_t kept = 0;
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; i < s->matrix->job_count && rc == RIG_OK; i++) {
+        struct rig_err problem = {0};
+        if (rig_cli_matrix_key(&s->runner, &jobs[i], s->jobs[kept].key, &problem) == RIG_OK)
+            jobs[kept++] = jobs[i];
+        else
+            rc = s->write != NULL ? skip_level(s, &jobs[i], &problem, err)
+                                  : rig_fail(err, problem.rc, "%s", problem.text);
+    }
+    if (rc == RIG_OK && kept == 0 && s->skipped_count > 0)
+        rc = rig_fail(err, RIG_E_PLAN, "%s: %s", s->skipped[0].level->name, s->skipped[0].reason);
+    s->matrix->job_count = rc == RIG_OK ? kept : s->matrix->job_count;
+    return rc;
+}
+
 static enum rig_rc load(struct state *s, struct rig_err *err)
 {
     const char *servers = rig_arguments_value(s->args, "servers");
@@ -514,12 +572,10 @@ static enum rig_rc load(struct state *s, struct rig_err *err)
     s->runner.folder = s->folder;
     s->runner.overrides = s->overrides;
     s->jobs = calloc(s->matrix->job_count + 1, sizeof *s->jobs);
-    if (s->jobs == NULL)
+    s->skipped = rig_arena_array(&s->arena, s->matrix->job_count + 1, sizeof *s->skipped);
+    if (s->jobs == NULL || s->skipped == NULL)
         return rig_no_memory(err, "the matrix");
-    /* Every plan is checked before the first run begins. */
-    for (size_t i = 0; i < s->matrix->job_count && rc == RIG_OK; i++)
-        rc = rig_cli_matrix_key(&s->runner, &s->matrix->jobs[i], s->jobs[i].key, err);
-    return rc;
+    return check_plans(s, err);
 }
 
 static int run_matrix(struct state *s)

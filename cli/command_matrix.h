@@ -7,7 +7,8 @@
 #include "jobs/matrix/matrix_report.h"
 
 /*
- * As `rig matrix` with these arguments, with `write` in place of its text, and without the lines about its folder.
+ * As `rig matrix` with these arguments, with `write` in place of its text, and without the lines about its folder. A
+ * level that the plan refuses, as the dialect of the database lacks it, is skipped; `write` gets the reason.
  * Returns the exit status.
  */
 int rig_cli_matrix_for(int argc, char **argv, void (*write)(const struct rig_matrix_facts *facts, struct rig_buf *out));

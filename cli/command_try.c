@@ -70,21 +70,26 @@ static const char *what_it_did(const struct rig_matrix_cell *cell)
     return cell->detail + (has ? sizeof beginning - 1 : 0);
 }
 
-static void write_level(const struct rig_matrix_cell *cell, struct rig_buf *out)
+static void write_row(const struct rig_matrix_value *level, const char *result, const char *transactions,
+                      const char *detail, struct rig_buf *out)
 {
-    const struct rig_matrix_value *level = cell->job->values[RIG_MATRIX_LEVELS];
-    struct rig_buf promises, count;
+    struct rig_buf promises;
     rig_buf_init(&promises, 0);
-    rig_buf_init(&count, 0);
     for (size_t i = 0; i < level->promises.count; i++)
         rig_buf_printf(&promises, "%s%s", i == 0 ? "" : ", ", level->promises.at[i]);
-    rig_words_count(&count, cell->acknowledged);
-    rig_buf_printf(out, "%-20s  %-20s  %-16s  %12s\n", level->name, rig_buf_text(&promises),
-                   cell->state == RIG_MATRIX_ANOMALIES ? "BROKEN" : cell->word, rig_buf_text(&count));
-    rig_buf_add_text(out, "    ");
-    rig_wrap(what_it_did(cell), 4, rig_terminal_text_columns(stdout), out);
+    rig_buf_printf(out, "%-20s  %-20s  %-16s  %12s\n    ", level->name, rig_buf_text(&promises), result, transactions);
+    rig_wrap(detail, 4, rig_terminal_text_columns(stdout), out);
     rig_buf_add_char(out, '\n');
     rig_buf_done(&promises);
+}
+
+static void write_level(const struct rig_matrix_cell *cell, struct rig_buf *out)
+{
+    struct rig_buf count;
+    rig_buf_init(&count, 0);
+    rig_words_count(&count, cell->acknowledged);
+    write_row(cell->job->values[RIG_MATRIX_LEVELS], cell->state == RIG_MATRIX_ANOMALIES ? "BROKEN" : cell->word,
+              rig_buf_text(&count), what_it_did(cell), out);
     rig_buf_done(&count);
 }
 
@@ -98,6 +103,8 @@ static void write_table(const struct rig_matrix_facts *facts, struct rig_buf *ou
                    "transactions");
     for (size_t i = 0; i < facts->cells->count; i++)
         write_level(&facts->cells->at[i], out);
+    for (size_t i = 0; i < facts->skipped_count; i++)
+        write_row(facts->skipped[i].level, "skipped", "-", facts->skipped[i].reason, out);
     if (facts->ending != NULL)
         rig_buf_printf(out, "%s\n", facts->ending);
 }

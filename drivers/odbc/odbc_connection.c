@@ -259,6 +259,41 @@ static bool compose(const struct rig_odbc_target *target, const struct addition 
     return !text->failed || rig_odbc_refuse(fault, RIG_NO_MEMORY "the connection string");
 }
 
+/*
+ * A data source or driver that unixODBC does not know, with the remedy, in place of the driver manager's text: it names
+ * neither. Other faults stay.
+ */
+static void explain_unknown(const char *connection, struct rig_odbc_fault *fault)
+{
+    static const char example[] = "Driver=NAME;Server=HOST;Database=NAME";
+    char driver[PATH_BYTES], source[NAME_BYTES] = "", file[PATH_BYTES] = "";
+    const bool has_driver = find_attribute(connection, "Driver", driver, sizeof driver);
+    if (!has_driver && strchr(connection, '=') == NULL)
+        (void)snprintf(source, sizeof source, "%s", connection);
+    else if (!has_driver && !find_attribute(connection, "DSN", source, sizeof source)) {
+        (void)rig_odbc_refuse(fault, "the connection string has no Driver and no DSN; write it as %s, or DSN=NAME",
+                              example);
+        return;
+    }
+    if (!has_driver)
+        ask_source(connection, "Driver", driver, sizeof driver);
+    if (driver[0] == '\0') {
+        (void)rig_odbc_refuse(fault,
+                              "unixODBC has no data source `%s`: `odbcinst -q -s` lists those that it has, and "
+                              "`odbcinst -j` names the files odbc.ini where it looks; add [%s] there, or give a "
+                              "connection string such as %s",
+                              source, source, example);
+        return;
+    }
+    (void)SQLGetPrivateProfileString(driver, "Driver", "", file, sizeof file, "odbcinst.ini");
+    if (file[0] == '\0' && strchr(driver, '/') == NULL)
+        (void)rig_odbc_refuse(fault,
+                              "unixODBC has no driver `%s`: `odbcinst -q -d` lists those that it has, and `odbcinst "
+                              "-j` names the file odbcinst.ini where it looks; install the driver's package, or give "
+                              "the path of its file",
+                              driver);
+}
+
 static bool connect_as(struct rig_odbc_connection *connection, const struct rig_odbc_target *target,
                        const struct addition *addition, struct rig_odbc_fault *fault)
 {
@@ -266,8 +301,10 @@ static bool connect_as(struct rig_odbc_connection *connection, const struct rig_
     rig_buf_init(&text, 0);
     bool good = compose(target, addition, &text, fault);
     if (good && !SQL_SUCCEEDED(SQLDriverConnect(connection->handle, NULL, (SQLCHAR *)text.data, SQL_NTS, NULL, 0, NULL,
-                                                SQL_DRIVER_NOPROMPT)))
+                                                SQL_DRIVER_NOPROMPT))) {
         good = diagnose_connection(connection, fault);
+        explain_unknown(target->connection, fault);
+    }
     rig_buf_done(&text);
     return good;
 }

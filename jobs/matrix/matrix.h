@@ -51,6 +51,12 @@ struct rig_matrix_job {
     const char *id; /* unique in the matrix; the name of its folder */
 };
 
+/* A level that the database does not have, so that no job of the matrix asks for it. */
+struct rig_matrix_skipped {
+    const struct rig_matrix_value *level;
+    const char *reason;
+};
+
 struct rig_matrix {
     const char *name, *title; /* title: may be NULL */
     int64_t budget_ns;        /* for all jobs; 0: none */

@@ -165,6 +165,13 @@ void rig_matrix_write_json(const struct rig_matrix_facts *facts, struct rig_buf 
     for (size_t i = 0; i < facts->cells->count; i++)
         write_json_cell(&facts->cells->at[i], &json);
     rig_json_end(&json);
+    if (facts->skipped_count > 0) {
+        rig_json_begin_array(&json, "skipped");
+        for (size_t i = 0; i < facts->skipped_count; i++)
+            rig_json_object(&json, NULL, "level: %s, reason: %s", facts->skipped[i].level->name,
+                            facts->skipped[i].reason);
+        rig_json_end(&json);
+    }
     rig_json_end(&json);
     rig_buf_add_char(out, '\n');
 }

@@ -16,6 +16,8 @@ struct rig_matrix_facts {
     const char *folder, *started_utc;
     const char *ending;                    /* why some cells were not run; NULL: all were */
     const struct rig_bisection *bisection; /* NULL: there was none, or it has not ended */
+    const struct rig_matrix_skipped *skipped;
+    size_t skipped_count;
 };
 
 void rig_matrix_write_text(const struct rig_matrix_facts *facts, struct rig_buf *out);

@@ -54,6 +54,36 @@ class Odbc(DialectTest):
                 _, results = self.run_load(kind, database, () if kind in OBJECTS else ("serializable",), clients=1 if kind in OBJECTS else 2, transactions=60)
                 self.assertEqual(results["not"], [])
 
+    def test_try_skips_the_levels_that_the_dialect_lacks(self):
+        self.needs("SQLite3")
+        arguments = ("try", f"odbc:Driver=SQLite3;Database={self.folder}/try.db", "--set", "database.dialect=sqlite", "--set", "check.minimum.acknowledged=1",
+                     "--set", "check.minimum.answering=0%", "--set", "check.minimum.load=0%", "--for", "1s")  # fmt: skip
+        done = self.status(0, self.rig(*arguments))
+        table = " ".join(done.out.split())
+        self.assertRegex(table, r"SQLite \S+ level promises result transactions serializable serializable (holds|not refuted) [\d,]+ keeps ")
+        for level in ("read uncommitted", "read committed", "repeatable read", "snapshot"):
+            self.assertRegex(table, rf"{level} [a-z-]+ skipped - database.isolation: SQLite has no level `{level.replace(' ', '-')}`; it has serializable")
+        done = self.status(0, self.rig(*arguments, "--format", "json"))
+        answer = json.loads(done.out)
+        self.assertEqual([cell["level"] for cell in answer["cells"]], ["serializable"])
+        self.assertEqual([skipped["level"] for skipped in answer["skipped"]], ["read uncommitted", "read committed", "repeatable read", "snapshot"])
+        # The one level that was asked for, and another mistake than the level: nothing is left to try.
+        self.assertIn("SQLite has no level `snapshot`", self.status(64, self.rig(*arguments, "--level", "snapshot")).err)
+        self.assertIn("database.dialekt", self.status(64, self.rig(*arguments, "--set", "database.dialekt=sqlite")).err)
+
+    def test_an_unknown_data_source_or_driver_has_its_remedy(self):
+        for source, message in (
+            ("Nowhere", "unixODBC has no data source `Nowhere`: `odbcinst -q -s` lists those that it has, and `odbcinst -j` names the files odbc.ini where it looks; add "
+                        "[Nowhere] there, or give a connection string such as Driver=NAME;Server=HOST;Database=NAME"),
+            ("DSN=Nowhere;UID=rig", "unixODBC has no data source `Nowhere`"),
+            ("Driver=Nothing;Server=db", "unixODBC has no driver `Nothing`: `odbcinst -q -d` lists those that it has"),
+            ("Server=db", "the connection string has no Driver and no DSN"),
+            ("Driver=/nowhere/driver.so", "/nowhere/driver.so"),
+        ):  # fmt: skip
+            with self.subTest(source):
+                done = self.status(3, self.rig("try", f"odbc:{source}", "--level", "serializable", "--for", "1s"))
+                self.assertIn(message, " ".join(done.out.split()))
+
     def test_the_record_has_the_times_of_operations(self):
         self.needs("SQLite3")
         database = {"driver": "odbc", "dialect": "sqlite", "connection": f"Driver=SQLite3;Database={self.folder}/times.db;Timeout=5000"}
