@@ -122,7 +122,7 @@ int rig_cli_plan(int argc, char **argv)
 {
     struct rig_arguments arguments;
     int status = rig_arguments_parse(&table_of_plan, argc, argv, &arguments);
-    if (status != RIG_ARGUMENTS_GO_ON)
+    if (status != RIG_ARGUMENTS_GO_ON || (status = rig_cli_take_target(&arguments)) != RIG_EXIT_OK)
         return status;
     if (rig_arguments_has(&arguments, "reference")) {
         print_reference(RIG_PLAN_MARKDOWN);

@@ -410,8 +410,8 @@ static bool is_known_bug(const char *given)
 int rig_cli_reproduce(int argc, char **argv)
 {
     static struct rig_arguments args;
-    const int status = rig_arguments_parse(&reproduce_table, argc, argv, &args);
-    if (status != RIG_ARGUMENTS_GO_ON)
+    int status = rig_arguments_parse(&reproduce_table, argc, argv, &args);
+    if (status != RIG_ARGUMENTS_GO_ON || (status = rig_cli_take_target(&args)) != RIG_EXIT_OK)
         return status;
     return is_known_bug(args.positionals[0]) ? cli_reproduce_known(&args) : rig_cli_reproduce_witness(&args);
 }

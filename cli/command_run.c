@@ -577,7 +577,7 @@ static int run_command(int argc, char **argv, struct rig_run_ranks *ranks)
 {
     struct rig_arguments arguments;
     int status = rig_arguments_parse(&table_of_run, argc, argv, &arguments);
-    if (status != RIG_ARGUMENTS_GO_ON)
+    if (status != RIG_ARGUMENTS_GO_ON || (status = rig_cli_take_target(&arguments)) != RIG_EXIT_OK)
         return status;
     struct rig_err err = {0};
     if (!rig_cli_reports_are_known(&arguments))

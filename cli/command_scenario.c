@@ -9,6 +9,7 @@
 #include "checker/model/level.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/plan_arguments.h"
 #include "cli/scenario_texts.h"
 #include "cli/stage.h"
 #include "cli/stop_signals.h"
@@ -20,6 +21,7 @@ enum { COLUMNS_MOST = 256, OVERRIDES_MOST = 64 };
 
 static const struct rig_argument scenario_arguments[] = {
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, overriding the file"},
+    RIG_ARGUMENT_ON,
     {.name = "vary",
      .value = "A.B=C,D",
      .repeatable = true,
@@ -474,7 +476,7 @@ int rig_cli_scenario(int argc, char **argv)
     struct rig_arguments args;
     int status = rig_arguments_parse(&scenario_table, argc, argv, &args);
     uint64_t patience_ms, repeat = 1;
-    if (status != RIG_ARGUMENTS_GO_ON)
+    if (status != RIG_ARGUMENTS_GO_ON || (status = rig_cli_take_target(&args)) != RIG_EXIT_OK)
         return status;
     if (!rig_arguments_number(&args, "patience", 1, 60000, &patience_ms) ||
         !rig_arguments_number(&args, "repeat", 1, RIG_STAGE_PLAYS_MOST, &repeat))

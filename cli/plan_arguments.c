@@ -64,9 +64,13 @@ static void add_shorthand(const struct rig_arguments *arguments, size_t row, str
     }
 }
 
-/* Each setting from `begin` on, ended by its NUL. */
-static enum rig_rc add_texts(struct overrides *overrides, size_t begin, struct rig_err *err)
+/* Those of the rig that started this one. */
+static enum rig_rc add_handed(struct overrides *overrides, struct rig_err *err)
 {
+    const size_t begin = overrides->buf.size;
+    const enum rig_rc rc = rig_cli_handed_take(&overrides->buf, err);
+    if (rc != RIG_OK)
+        return rc;
     const char *texts = rig_buf_text(&overrides->buf);
     for (size_t at = begin; at < overrides->buf.size; at += strlen(texts + at) + 1) {
         if (overrides->count == FIRST_MOST)
@@ -76,39 +80,14 @@ static enum rig_rc add_texts(struct overrides *overrides, size_t begin, struct r
     return RIG_OK;
 }
 
-/* The settings of --on, each ended by its NUL. */
-static enum rig_rc add_target(const struct rig_arguments *arguments, struct overrides *overrides, struct rig_err *err)
-{
-    const char *url = rig_arguments_value_at(arguments, "on", 0);
-    const size_t begin = overrides->buf.size;
-    struct rig_err own = {0};
-    if (url == NULL)
-        return RIG_OK;
-    const enum rig_rc rc = rig_target_url_settings(url, &overrides->buf, &own);
-    rig_target_url_hide(url);
-    if (rc != RIG_OK)
-        return rig_fail(err, rc, "--on: %s", own.text);
-    return add_texts(overrides, begin, err);
-}
-
-/* Those of the rig that started this one. */
-static enum rig_rc add_handed(struct overrides *overrides, struct rig_err *err)
-{
-    const size_t begin = overrides->buf.size;
-    const enum rig_rc rc = rig_cli_handed_take(&overrides->buf, err);
-    return rc == RIG_OK ? add_texts(overrides, begin, err) : rc;
-}
-
-/* --on before --set, and --set before the shorthands, so that the later ones win. */
+/* --set before the shorthands, so that the later ones win. */
 static enum rig_rc collect(const struct rig_arguments *arguments, const struct rig_text_list *first,
                            bool has_shorthands, struct overrides *overrides, struct rig_err *err)
 {
     const char *text;
-    enum rig_rc rc = has_shorthands ? add_target(arguments, overrides, err) : RIG_OK;
     for (size_t i = 0; i < first->count && overrides->count < FIRST_MOST; i++)
         overrides->at[overrides->count++].text = first->at[i];
-    if (rc == RIG_OK)
-        rc = add_handed(overrides, err);
+    const enum rig_rc rc = add_handed(overrides, err);
     for (size_t i = 0; (text = rig_arguments_value_at(arguments, "set", i)) != NULL; i++)
         overrides->at[overrides->count++].text = text;
     for (size_t row = 0; has_shorthands && row < sizeof shorthands / sizeof shorthands[0]; row++)
@@ -154,6 +133,38 @@ static int load(const char *path, const struct rig_text_list *first, bool has_sh
         rc = rig_plan_load(path, overrides.at, overrides.count, given_seed, plan, &err);
     rig_buf_done(&overrides.buf);
     return rc == RIG_OK ? RIG_EXIT_OK : rig_cli_fail(&err);
+}
+
+int rig_cli_take_target(struct rig_arguments *arguments)
+{
+    static struct rig_buf settings; /* of the process, as argv is */
+    const char *url = rig_arguments_value(arguments, "on");
+    const struct rig_argument *set = arguments->table->arguments;
+    struct rig_err why = {0}, err = {0};
+    if (url == NULL)
+        return RIG_EXIT_OK;
+    rig_buf_init(&settings, 0);
+    const enum rig_rc rc = rig_target_url_settings(url, &settings, &why);
+    rig_target_url_hide(url);
+    if (rc != RIG_OK) {
+        (void)rig_fail(&err, rc, "--on: %s", why.text);
+        return rig_cli_fail(&err);
+    }
+    while (strcmp(set->name, "set") != 0)
+        set++;
+    struct rig_given_argument given[RIG_ARGUMENTS_MAX];
+    const char *texts = rig_buf_text(&settings);
+    size_t count = 0;
+    for (size_t at = 0; at < settings.size && count < RIG_ARGUMENTS_MAX; at += strlen(texts + at) + 1)
+        given[count++] = (struct rig_given_argument){.argument = set, .value = texts + at};
+    if (count + arguments->given_count > RIG_ARGUMENTS_MAX) {
+        rig_cli_complain("more than %d options", (int)RIG_ARGUMENTS_MAX);
+        return RIG_EXIT_USAGE;
+    }
+    memcpy(given + count, arguments->given, arguments->given_count * sizeof *given);
+    arguments->given_count += count;
+    memcpy(arguments->given, given, arguments->given_count * sizeof *given);
+    return RIG_EXIT_OK;
 }
 
 int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **plan)

@@ -1,5 +1,5 @@
 /*
- * The options of the commands that load a plan: --set, --seed, --servers, and the requests of `rig check` that a plan
+ * The options of the commands that load a plan: --set, --on, --seed, --servers, and the requests of `rig check` that a plan
  * has keys for.
  *
  * `--level X --level Y` is short for `--set check.levels=X,Y`, and wins over --set; so do the others for their keys.
@@ -15,9 +15,15 @@
 #include "run/plan/plan.h"
 
 /* Rows of a table of arguments. */
+#define RIG_ARGUMENT_ON                                                                                                \
+    {                                                                                                                  \
+        .name = "on", .value = "URL",                                                                                  \
+        .help = "use this database in place of the plan's: postgres://USER@HOST:PORT/DB, mysql://, etcd://, "          \
+                "http://, odbc:DSN"                                                                                    \
+    }
 #define RIG_ARGUMENTS_OF_ANY_PLAN                                                                                      \
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, overriding the file"},       \
-        {.name = "seed", .value = "N", .help = "seed of every random choice"},                                         \
+        RIG_ARGUMENT_ON, {.name = "seed", .value = "N", .help = "seed of every random choice"},                        \
     {                                                                                                                  \
         .name = "servers", .value = "DIR",                                                                             \
         .help = "folder of servers by version, for database.cluster.local.version; $RIG_SERVERS by default"            \
@@ -26,10 +32,6 @@
 /* The same, and the requests that the plan has keys for. */
 #define RIG_ARGUMENTS_OF_PLAN                                                                                          \
     RIG_ARGUMENTS_OF_ANY_PLAN,                                                                                         \
-        {.name = "on",                                                                                                 \
-         .value = "URL",                                                                                               \
-         .help = "use this database in place of the plan's: postgres://USER@HOST:PORT/DB, mysql://, etcd://, "         \
-                 "http://, odbc:DSN"},                                                                                 \
         {.name = "level",                                                                                              \
          .value = "LEVEL",                                                                                             \
          .repeatable = true,                                                                                           \
@@ -80,6 +82,12 @@ int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **p
  * over. */
 int rig_cli_load_plan_at(const char *path, const struct rig_text_list *first, const struct rig_arguments *arguments,
                          struct rig_plan **plan);
+
+/*
+ * Puts the settings that --on stands for before those of --set, as if they were given so, and hides its password in
+ * argv. Right after the parsing; RIG_EXIT_OK, or the exit status after a complaint.
+ */
+int rig_cli_take_target(struct rig_arguments *arguments);
 
 /*
  * The drivers that this rig can use, as an array.

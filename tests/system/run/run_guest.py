@@ -1,6 +1,7 @@
 """rig run on a given PostgreSQL server: its errors in plain words, and the leftovers of a killed rig there."""
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -124,6 +125,16 @@ class Guest(PostgresTest):
         self.assertIn("serializable", done.out)
         done = self.status(64, self.rig("run", "pg-serialisable"))
         self.assertIn("did you mean pg-serializable?", done.err)
+
+    def test_a_scenario_and_a_known_bug_are_played_on_a_url(self):
+        scenario = f"{os.environ['RIG_SOURCE']}/configs/scenarios/g2-item.yaml"
+        done = self.rig("scenario", "pg-serializable", scenario, "--on", self.url())
+        self.assertIn("40001", self.status(0, done).out)
+        done = self.rig("scenario", "pg-serializable", scenario, "--on", self.url(), "--vary", "database.isolation=repeatable-read")
+        self.assertIn("the anomaly is shown", done.out)
+        done = self.status(3, self.rig("reproduce", "pg-ssi-summarised", "--on", self.url("wrong"), "--times", "1"))
+        self.assertIn("password authentication failed", done.err)
+        self.assertEqual(self.server.sql(SCHEMAS), "")
 
     def guest_plan(self, transactions=400, password=pg_server.Server.secret):
         return self.plan(PLAN.format(level=KEPT, transactions=transactions, password=password, port=self.server.port))
