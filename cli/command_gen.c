@@ -69,6 +69,15 @@ static void print_shapes(void)
            "      --set database.bug-rate=0.1%% | rig check -\n");
 }
 
+static const struct rig_argument_elsewhere elsewhere[] = {
+    {"workload", "a setting has it: --set workload.type=WORKLOAD"},
+    {"type", "a setting has it: --set workload.type=WORKLOAD"},
+    {"isolation", "a setting has it: --set database.isolation=LEVEL"},
+    {"level", "a setting has it: --set database.isolation=LEVEL"},
+    {"bug", "a setting has it: --set database.bug=BUG"},
+    {NULL, NULL},
+};
+
 static const struct rig_arguments_table gen_table = {
     .command = "gen",
     .positionals = "OUT",
@@ -89,6 +98,7 @@ static const struct rig_arguments_table gen_table = {
         "up to `ranks.clock-error` (35us when not set; 0s: the time of all ranks is simulated, as is that of objects\n"
         "when it is not set).\n",
     .arguments = gen_arguments,
+    .elsewhere = elsewhere,
     .print_more = print_shapes,
 };
 

@@ -33,6 +33,27 @@ static bool pair_op(struct rig_generator *generator, struct rig_op *op)
     return reads;
 }
 
+/*
+ * Mini-transactions ("Boosting End-to-End Database Isolation Checking via Mini-Transactions", 2025): a write follows a
+ * read of its key. With four operations a transaction has at most two of each, and every anomaly of two keys can still
+ * occur. The reads tell most of the order of the versions, so that registers are decided with few choices.
+ */
+static bool mini_op(struct rig_generator *generator, struct rig_op *op)
+{
+    struct rig_key_slot *slot = generator->partner;
+    const bool reads = slot == NULL || rig_generator_reads(generator);
+    if (reads)
+        slot = rig_key_pool_draw(&generator->keys, &generator->rng);
+    generator->partner = generator->partner == NULL ? slot : NULL;
+    *op = rig_generator_op(generator, slot, reads);
+    return reads;
+}
+
+static bool is_of_pairs(const struct rig_generator_options *options)
+{
+    return options->shape == RIG_LOAD_PAIRS || options->shape == RIG_LOAD_MINI;
+}
+
 /* Writing operations of a transaction, on average. */
 static double pair_writes(const struct rig_generator_options *options)
 {
@@ -109,10 +130,9 @@ static double turns(const struct rig_generator_options *options, uint32_t client
 {
     const double operations = (double)(options->min_operations + options->max_operations) / 2;
     const struct rig_generator_type *type = &rig_generator_types[options->type];
-    const double writes = type->writes != NULL ? type->writes(options)
-                          : options->shape == RIG_LOAD_PAIRS
-                              ? pair_writes(options)
-                              : operations * (1 - options->reads) * (1 - options->read_only);
+    const double writes = type->writes != NULL   ? type->writes(options)
+                          : is_of_pairs(options) ? pair_writes(options)
+                                                 : operations * (1 - options->reads) * (1 - options->read_only);
     return writes * client_count / (double)options->appends_per_key;
 }
 
@@ -156,8 +176,9 @@ enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint6
     }
     *made = (struct rig_generator){.options = *options,
                                    .type = &rig_data_types[options->type],
-                                   .draw = options->shape == RIG_LOAD_PAIRS ? pair_op
-                                                                            : rig_generator_types[options->type].draw,
+                                   .draw = options->shape == RIG_LOAD_PAIRS  ? pair_op
+                                           : options->shape == RIG_LOAD_MINI ? mini_op
+                                                                             : rig_generator_types[options->type].draw,
                                    .client = client,
                                    .client_count = client_count,
                                    .ops = ops,

@@ -40,6 +40,7 @@ extern const char *const rig_pause_distribution_names[];
     X(ROTATING, "rotating", "random operations on a pool of keys, each of which a fresh one replaces in time")         \
     X(GENERAL, "general", "random operations on keys that stay for the whole load")                                    \
     X(PAIRS, "pairs", "reads of one key of a pair with a write of the other, which provokes write skew")               \
+    X(MINI, "mini", "reads, and writes of the keys just read: the mini-transactions of MTC")                           \
     X(TPCC, "tpcc", "TPC-C: all five transactions of a wholesale supplier")                                            \
     X(RUBIS, "rubis", "RUBiS: users of an auction site list items, bid, buy and comment")                              \
     X(TWITTER, "twitter", "C-Twitter: users tweet, follow others and read timelines")                                  \
@@ -53,6 +54,12 @@ enum rig_load_shape {
 #undef RIG_LOAD_SHAPE_ENUM
         RIG_LOAD_SHAPE_COUNT
 };
+
+/* Whether the shape's keys come from the pool, so that fresh ones take their places. */
+static inline bool rig_load_shape_is_pooled(int64_t shape)
+{
+    return shape == RIG_LOAD_ROTATING || shape == RIG_LOAD_PAIRS || shape == RIG_LOAD_MINI;
+}
 
 /* By enum rig_load_shape, ended by NULL. */
 extern const char *const rig_load_shape_names[RIG_LOAD_SHAPE_COUNT + 1];

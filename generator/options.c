@@ -48,7 +48,9 @@ const struct rig_option rig_generator_option_table[] = {
      .choices = rig_load_shape_names,
      .help = "rotating: random operations on a pool of keys, each of which a fresh one replaces in time; general: the "
              "same on `rows` keys that stay; pairs: keys of the pool come in pairs, and an operation reads one key of "
-             "a pair and the next one writes the other, which provokes write skew; the others are applications with a "
+             "a pair and the next one writes the other, which provokes write skew; mini: each write follows a read of "
+             "its key, as in the mini-transactions of MTC, whose check is the fastest (operations.max: 4); the others "
+             "are applications with a "
              "key for each row: TPC-C, RUBiS, C-Twitter, SmallBank, courseware, shopping carts"},
     {.name = "warehouses",
      .type = RIG_OPTION_INT,
@@ -130,7 +132,7 @@ const struct rig_option rig_generator_option_table[] = {
      .type = RIG_OPTION_SHARE,
      .offset = AT(reads),
      .default_text = "50%",
-     .help = "share of the operations that read; with the shape pairs, of those that would write"},
+     .help = "share of the operations that read; with the shapes pairs and mini, of those that would write"},
     {.name = "compare-and-sets",
      .type = RIG_OPTION_SHARE,
      .offset = AT(compare_and_sets),
@@ -359,7 +361,8 @@ const struct rig_option rig_generator_option_table[] = {
 /* ---- options that contradict each other ---- */
 
 #define S(id)        (1u << RIG_LOAD_##id)
-#define DRAWN        (S(ROTATING) | S(GENERAL) | S(PAIRS))
+#define POOLED       (S(ROTATING) | S(PAIRS) | S(MINI))
+#define DRAWN        (POOLED | S(GENERAL))
 #define APPLICATIONS (S(TPCC) | S(RUBIS) | S(TWITTER) | S(SMALLBANK) | S(COURSEWARE) | S(CART))
 
 /* Sets of data types. Objects, banks and PLANNED draw transactions as a whole. */
@@ -382,8 +385,8 @@ static const struct effect {
     {"compare-and-sets", DRAWN, T(CAS_REGISTER)},
     {"values", DRAWN, T(CAS_REGISTER)},
     {"puts", DRAWN, T(APPEND_REGISTER)},
-    {"keys.active", S(ROTATING) | S(PAIRS), ~(T(BANK) | T(SEQUENTIAL) | T(UNIQUE_IDS))},
-    {"keys.appends-per-key", S(ROTATING) | S(PAIRS), ~(T(BANK) | PLANNED) | STRETCHES},
+    {"keys.active", POOLED, ~(T(BANK) | T(SEQUENTIAL) | T(UNIQUE_IDS))},
+    {"keys.appends-per-key", POOLED, ~(T(BANK) | PLANNED) | STRETCHES},
     {"keys.distribution", DRAWN, ~PLANNED},
     {"keys.hot-keys", DRAWN, ~PLANNED},
     {"keys.hot-accesses", DRAWN, ~PLANNED},
@@ -425,17 +428,18 @@ static bool is_default(const struct rig_generator_options *options, const char *
 
 static enum rig_rc check_pairs(const struct rig_generator_options *options, struct rig_err *err)
 {
-    if (options->shape != RIG_LOAD_PAIRS)
+    const char *shape = rig_load_shape_names[options->shape];
+    if (options->shape != RIG_LOAD_PAIRS && options->shape != RIG_LOAD_MINI)
         return RIG_OK;
     if (rig_generator_types[options->type].draw != rig_unique_op)
-        return rig_fail(err, RIG_E_PLAN, "the `shape` pairs has no meaning for the type %s",
+        return rig_fail(err, RIG_E_PLAN, "the `shape` %s has no meaning for the type %s", shape,
                         rig_data_type_names[options->type]);
-    if (options->active_keys % 2 != 0)
+    if (options->shape == RIG_LOAD_PAIRS && options->active_keys % 2 != 0)
         return rig_fail(err, RIG_E_PLAN,
                         "the `shape` pairs needs an even number of keys, and `keys.active` is %" PRId64,
                         options->active_keys);
     if (options->max_operations < 2)
-        return rig_fail(err, RIG_E_PLAN, "the `shape` pairs needs two operations, and `operations.max` is 1");
+        return rig_fail(err, RIG_E_PLAN, "the `shape` %s needs two operations, and `operations.max` is 1", shape);
     return RIG_OK;
 }
 

@@ -84,8 +84,7 @@ static enum rig_rc check_phase(const struct rig_yaml_tree *tree, const struct ri
         return refuse(tree, section,
                       "the phase has no end: give `transactions` (such as 20000), `duration` (such as 60s) or both",
                       err);
-    if (phase->workload.reads >= 1 &&
-        (phase->workload.shape == RIG_LOAD_ROTATING || phase->workload.shape == RIG_LOAD_PAIRS))
+    if (phase->workload.reads >= 1 && (rig_load_shape_is_pooled(phase->workload.shape)))
         return refuse(tree, section,
                       "`reads` is 100%, and a phase of this `shape` has fresh keys, which nothing writes then; use the "
                       "shape general, whose keys stay for all phases",

@@ -348,7 +348,7 @@ static enum rig_rc check_most_keys(const struct reader *reader, const struct loa
     char problem[RIG_ERR_TEXT_BYTES];
     if (keys <= most)
         return RIG_OK;
-    if (workload->shape == RIG_LOAD_ROTATING || workload->shape == RIG_LOAD_PAIRS)
+    if (rig_load_shape_is_pooled(workload->shape))
         (void)snprintf(
             problem, sizeof problem,
             "`operations.max` is above %lld, the largest number of keys in a transaction of this database; lower it, "

@@ -314,6 +314,36 @@ static void pairs_that_are_none_are_refused(void **state)
     assert_non_null(strstr(short_ones.text, "needs two operations"));
 }
 
+static void minis_write_the_keys_that_they_have_just_read(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = defaults;
+    options.type = RIG_WORKLOAD_RW_REGISTER;
+    options.shape = RIG_LOAD_MINI;
+    options.max_operations = 4;
+    struct rig_err err = {0};
+    assert_int_equal(rig_generator_check(&options, &err), RIG_OK);
+    struct rig_generator *generator = new_generator(&options, 8, 0, 2);
+    int writes = 0, second_reads = 0;
+    for (int i = 0; i < 10000; i++) {
+        struct rig_transaction transaction = {0};
+        rig_generator_next(generator, &transaction);
+        for (uint32_t at = 0; at < transaction.op_count; at++) {
+            const struct rig_op *op = &transaction.ops[at];
+            if (op->kind == RIG_OP_WRITE) {
+                assert_true(at % 2 == 1 && op[-1].kind == RIG_OP_READ_REGISTER && op[-1].key == op->key);
+                writes++;
+            } else {
+                second_reads += at % 2 == 1;
+            }
+        }
+    }
+    /* 0, 1, 1 and 2 pairs in 1 to 4 operations, of which half write. */
+    assert_in_range(writes, 4700, 5300);
+    assert_in_range(second_reads, 4700, 5300);
+    rig_generator_free(generator);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +356,7 @@ int main(void)
         cmocka_unit_test(groups_follow_their_schedule),
         cmocka_unit_test(counters_are_changed_by_amounts),
         cmocka_unit_test(pairs_that_are_none_are_refused),
+        cmocka_unit_test(minis_write_the_keys_that_they_have_just_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
