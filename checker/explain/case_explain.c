@@ -142,6 +142,7 @@ static bool add_lines(const struct rig_inference *inference, const struct rig_ca
                                             .before = line->before,
                                             .after = line->after,
                                             .key = line->key,
+                                            .reader = UINT32_MAX,
                                             .first_step = line->first_edge,
                                             .step_count = line->edge_count};
         for (uint32_t e = line->first_edge; e < line->first_edge + line->edge_count; e++) {

@@ -65,6 +65,19 @@ static void sentence_order(const struct rig_history *history, uint32_t before, u
     rig_say(history, text, keys == 1 ? " comes before %T's" : " come before %T's", after);
 }
 
+/* The order that a case supposes, or the reverse one. */
+static void sentence_case(const struct rig_history *history, const struct rig_case *line, bool reverse,
+                          struct rig_buf *text)
+{
+    const uint32_t before = reverse ? line->after : line->before, after = reverse ? line->before : line->after;
+    if (line->reader == UINT32_MAX)
+        sentence_order(history, before, after, text);
+    else if (line->reader == before)
+        rig_say(history, text, "%T reads before %T commits", before, after);
+    else
+        rig_say(history, text, "%T commits before %T reads", before, after);
+}
+
 /* ---- lines ---- */
 
 static void add_opening(const struct wording *w, uint32_t line)
@@ -73,7 +86,7 @@ static void add_opening(const struct wording *w, uint32_t line)
     const struct rig_case_place *place = &w->places[line];
     if (l->kind == RIG_CASE_SUPPOSE) {
         rig_buf_add_text(w->text, place->choice == UINT32_MAX ? "Suppose " : "Either ");
-        sentence_order(w->history, l->before, l->after, w->text);
+        sentence_case(w->history, l, false, w->text);
         rig_buf_add_char(w->text, '.');
         return;
     }
@@ -81,7 +94,7 @@ static void add_opening(const struct wording *w, uint32_t line)
         return;
     const struct rig_case *either = &w->cases->lines[place->choice];
     rig_buf_add_text(w->text, "Or ");
-    sentence_order(w->history, either->after, either->before, w->text);
+    sentence_case(w->history, either, true, w->text);
     rig_buf_add_char(w->text, '.');
 }
 
@@ -94,7 +107,7 @@ static void add_closing(const struct wording *w, uint32_t line)
     rig_buf_add_text(w->text, "A cycle");
     if (place->other != UINT32_MAX && w->places[place->other].choice == UINT32_MAX) {
         rig_buf_add_text(w->text, place->choice == UINT32_MAX ? ". So " : " either way. So ");
-        sentence_order(w->history, l->after, l->before, w->text);
+        sentence_case(w->history, l, true, w->text);
     }
     rig_buf_add_char(w->text, '.');
 }
@@ -116,7 +129,7 @@ static void add_basis(const struct wording *w, uint32_t line, const struct rig_s
 static void add_step(const struct wording *w, uint32_t line, const struct rig_step *step)
 {
     rig_sentence_add_step(w->history, step, w->text);
-    if (step->order == RIG_ORDER_CASE && (step->kind == RIG_EDGE_WW || step->kind == RIG_EDGE_RW)) {
+    if (step->order == RIG_ORDER_CASE && step->order_op != UINT32_MAX && step->kind <= RIG_EDGE_RW) {
         add_basis(w, line, step);
         rig_buf_add_char(w->text, '.');
     }
@@ -126,8 +139,10 @@ static void add_step(const struct wording *w, uint32_t line, const struct rig_st
 
 void rig_sentence_cases_title(const struct rig_cases *cases, struct rig_buf *text)
 {
-    rig_buf_printf(text, " cannot be explained at %s: each order of their writes makes a cycle%s",
-                   rig_level_info(cases->level)->name, rig_rule_cycles(rig_level_rule(cases->level)));
+    rig_buf_printf(text, " cannot be explained at %s: each %s makes a cycle%s", rig_level_info(cases->level)->name,
+                   cases->lines[0].reader == UINT32_MAX ? "order of their writes"
+                                                        : "choice of the versions that reads missed",
+                   rig_rule_cycles(rig_level_rule(cases->level)));
 }
 
 static void begin_line(const struct wording *w, uint32_t depth)

@@ -361,9 +361,24 @@ static void add_turn(const struct rig_history *history, const struct rig_step *s
                 rig_row_matches(&condition, id, number) ? "began" : "ceased");
 }
 
+/* In a case: as supposed or concluded, or what follows for a read that does not show a row. */
+static void add_chosen(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    if (step->kind == RIG_EDGE_RW)
+        rig_say(history, text, ": %Q, without %I, before %T made it meet the condition", step->from, step->from_op,
+                step->from_value, step->to);
+    else if (!step->absent)
+        rig_say(history, text, ": %T reads after %T commits", step->to, step->from);
+    else
+        rig_say(history, text, ": %Q, without %I, after %T had made it meet the condition, so after %T %s it", step->to,
+                step->to_op, step->to_value, step->order_txn, step->from, actions[rig_row_action(step->from_value)]);
+}
+
 static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
-    if (step->by_snapshot)
+    if (step->order == RIG_ORDER_CASE)
+        add_chosen(history, step, text);
+    else if (step->by_snapshot)
         add_turn(history, step, text);
     else if (step->absent)
         add_absent(history, step, text);

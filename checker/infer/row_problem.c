@@ -19,6 +19,7 @@ struct making {
     const struct rig_inference *inference;
     const struct rig_history *history;
     const struct rig_row_chains *rows;
+    const struct rig_row_question *question;
     const struct rig_row_counts *counts; /* or NULL */
     struct rig_row_problem *made;
     enum rig_along along;
@@ -112,7 +113,8 @@ static bool add_row(struct making *m, uint32_t txn, uint32_t op, uint32_t insert
             continue;
         const bool meets = rig_rows_meets(m->rows, condition, at);
         if (writer_of(m, at) == txn) /* it saw a version before its own one */
-            return first == RIG_ROW_NONE || !any_unmet || add_arc(m, m->node[txn], commit_of(m, writer_of(m, first)));
+            return first == RIG_ROW_NONE || !any_unmet || m->question->explained ||
+                   add_arc(m, m->node[txn], commit_of(m, writer_of(m, first)));
         if (meets && first == RIG_ROW_NONE)
             first = at;
         if (!meets && first != RIG_ROW_NONE && any_unmet) /* else the known edges have it */
@@ -329,16 +331,17 @@ static bool number_nodes(struct making *m)
     return m->made->txn_of != NULL;
 }
 
-enum rig_rc rig_row_problem_make(const struct rig_inference *inference, bool split, enum rig_along along,
-                                 const struct rig_row_counts *counts, struct rig_row_problem *made, struct rig_err *err)
+enum rig_rc rig_row_problem_make(const struct rig_inference *inference, const struct rig_row_question *question,
+                                 struct rig_row_problem *made, struct rig_err *err)
 {
-    *made = (struct rig_row_problem){.split = split};
+    *made = (struct rig_row_problem){.split = question->split};
     struct making m = {.inference = inference,
                        .history = inference->history,
                        .rows = inference->rows,
-                       .counts = counts,
+                       .question = question,
+                       .counts = question->counts,
                        .made = made,
-                       .along = along};
+                       .along = question->along};
     rig_table_init(&m.sessions);
     const bool ok = number_nodes(&m) && add_known(&m) && add_choices(&m) && add_nodes(&m);
     free(m.node);

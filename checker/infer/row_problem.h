@@ -34,6 +34,13 @@ struct rig_row_choice {
 
 RIG_VEC(struct rig_row_choice, rig_row_choices)
 
+struct rig_row_question {
+    bool split;                          /* for snapshot isolation */
+    enum rig_along along;                /* choices that this order decides are none */
+    const struct rig_row_counts *counts; /* NULL: there is no guess at what counts saw */
+    bool explained;                      /* only edges that have a witness of their own; `along` is plain */
+};
+
 struct rig_row_problem {
     struct rig_problem problem;     /* transactions are numbered as its nodes */
     uint32_t *txn_of;               /* per node: of the history */
@@ -44,10 +51,8 @@ struct rig_row_problem {
 
 void rig_row_problem_done(struct rig_row_problem *problem);
 
-/* `along`: choices that this order decides are none. `counts`: NULL: there is no guess. Release with
- * rig_row_problem_done(), also after a failure. RIG_E_LIMIT when memory runs out. */
-enum rig_rc rig_row_problem_make(const struct rig_inference *inference, bool split, enum rig_along along,
-                                 const struct rig_row_counts *counts, struct rig_row_problem *made,
-                                 struct rig_err *err);
+/* Release with rig_row_problem_done(), also after a failure. RIG_E_LIMIT when memory runs out. */
+enum rig_rc rig_row_problem_make(const struct rig_inference *inference, const struct rig_row_question *question,
+                                 struct rig_row_problem *made, struct rig_err *err);
 
 #endif

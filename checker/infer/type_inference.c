@@ -101,7 +101,7 @@ static enum rig_rc infer_objects(const struct rig_history *history, struct rig_a
         .only_whole = true, .total_orders = true, .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,                        \
         .open_for = "a read by condition does not tell which version it saw of a row that it does not show",           \
         .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) |        \
-                     A(LOST_UPDATE) | A(PREDICATE_MISMATCH) | A(PREDICATE_READ_MISS) | (which),                        \
+                     A(LOST_UPDATE) | A(PREDICATE_MISMATCH) | A(PREDICATE_READ_MISS) | A(NO_VERSION_ORDER) | (which),  \
         __VA_ARGS__                                                                                                    \
     }
 

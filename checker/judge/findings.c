@@ -667,13 +667,16 @@ static enum rig_rc decide_rows(const struct adding *a)
     struct rig_findings *findings = a->findings;
     const struct rig_inference *inference = &a->judge->inference;
     const int64_t start_ns = rig_clock_now_ns();
-    uint64_t levels = (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1) & ~all_refuted(findings), held = 0;
+    uint64_t levels = (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1) & ~all_refuted(findings);
+    struct rig_rows_decided decided;
     if (inference->open_reads == inference->missing_reads)
         findings->explained |= levels & rig_levels_without_predicates();
     levels &= ~levels_below(findings->explained);
-    const enum rig_rc rc =
-        rig_rows_explain(a->judge->history, a->judge, levels, start_ns + findings->budget_ns, &held, a->err);
-    findings->explained |= held;
+    enum rig_rc rc = rig_rows_explain(a->judge->history, a->judge, levels, start_ns + findings->budget_ns,
+                                      findings->arena, &decided, a->err);
+    for (uint32_t i = 0; rc == RIG_OK && i < decided.refuted_count; i++)
+        rc = keep_decided(a, decided.refuted[i].level, &decided.refuted[i].witness);
+    findings->explained |= decided.held;
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
     findings->decide_ns += took_ns;
     findings->budget_ns -= took_ns < findings->budget_ns ? took_ns : findings->budget_ns;

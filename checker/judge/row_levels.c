@@ -52,8 +52,11 @@ struct asking {
     int64_t deadline_ns;
     struct rig_facts facts; /* of the history */
     uint64_t held;
-    struct rig_row_order order; /* that of the last level tried */
-    bool found;                 /* it proves it */
+    uint64_t denied;                  /* the solver found that no order explains them */
+    struct rig_arena *arena;          /* of witnesses; NULL: none is wanted */
+    struct rig_rows_decided *decided; /* or NULL */
+    struct rig_row_order order;       /* that of the last level tried */
+    bool found;                       /* it proves it */
     struct rig_err *err;
 };
 
@@ -170,8 +173,34 @@ static enum rig_rc try_solver(struct asking *a, const struct rig_inference *infe
             (along == RIG_ALONG_REALTIME && !inference->history->has_invocations))
             continue;
         rc = ask_solver(a, inference, level, NULL, &answer);
+        if (rc == RIG_OK && answer == RIG_ANSWER_NO)
+            a->denied |= RIG_LEVEL_BIT(level);
         if (rc == RIG_OK && answer == RIG_ANSWER_YES && !a->found && counts != NULL)
             rc = ask_solver(a, inference, level, counts, &answer);
+    }
+    return rc;
+}
+
+/* Looks for witnesses of the levels that no order explains, the weakest first: each refutes those above it. */
+static enum rig_rc refute(struct asking *a, const struct rig_inference *inference)
+{
+    uint64_t refuted = 0;
+    enum rig_rc rc = RIG_OK;
+    for (unsigned i = 0; rc == RIG_OK && a->decided != NULL && i < RIG_LEVEL_COUNT; i++) {
+        const enum rig_level level = (enum rig_level)i;
+        const int64_t now_ns = rig_clock_now_ns(), left_ns = a->deadline_ns > now_ns ? a->deadline_ns - now_ns : 0;
+        const struct rig_solve_budget budget = {.deadline_ns = now_ns + left_ns / 2,
+                                                .limit_bytes = a->judge->scratch.limit_bytes};
+        struct rig_rows_decided *decided = a->decided;
+        bool found;
+        if ((a->denied & ~refuted & RIG_LEVEL_BIT(i)) == 0)
+            continue;
+        rc = rig_row_refute(inference, level, &budget, a->arena, &decided->refuted[decided->refuted_count].witness,
+                            &found, a->err);
+        if (rc != RIG_OK || !found)
+            continue;
+        decided->refuted[decided->refuted_count++].level = level;
+        refuted |= rig_level_info(level)->above;
     }
     return rc;
 }
@@ -190,6 +219,8 @@ static enum rig_rc solve(struct asking *a, const struct rig_inference *inference
         rc = rig_memory_limit(a->err, "the order of the commits");
     if (rc == RIG_OK)
         rc = try_solver(a, inference, unfit == UINT64_MAX || counts.unfit > 0 ? NULL : &counts);
+    if (rc == RIG_OK)
+        rc = refute(a, inference);
     rig_row_counts_done(&counts);
     rig_arena_done(&arena);
     return rc;
@@ -219,16 +250,22 @@ static enum rig_rc ask(struct asking *a, const struct rig_history *history)
 }
 
 enum rig_rc rig_rows_explain(const struct rig_history *history, const struct rig_judge *judge, uint64_t levels,
-                             int64_t deadline_ns, uint64_t *held, struct rig_err *err)
+                             int64_t deadline_ns, struct rig_arena *arena, struct rig_rows_decided *decided,
+                             struct rig_err *err)
 {
     struct rig_err why = {0};
-    struct asking a = {.judge = judge, .levels = levels & held_by_graphs(), .deadline_ns = deadline_ns, .err = &why};
+    struct asking a = {.judge = judge,
+                       .levels = levels & held_by_graphs(),
+                       .deadline_ns = deadline_ns,
+                       .arena = arena,
+                       .decided = decided,
+                       .err = &why};
     RIG_REQUIRE(history->places == NULL);
-    *held = 0;
+    *decided = (struct rig_rows_decided){0};
     if (a.levels == 0)
         return RIG_OK;
     const enum rig_rc rc = ask(&a, history);
-    *held = a.held;
+    decided->held = a.held;
     rig_facts_done(&a.facts);
     rig_row_order_done(&a.order);
     return rc == RIG_OK || rc == RIG_E_LIMIT ? RIG_OK : rig_fail(err, rc, "%s", why.text);

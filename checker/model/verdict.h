@@ -353,13 +353,15 @@ struct rig_step {
  * One line of a proof by cases (docs/checker/solver.md, "Proofs by cases"). SUPPOSE opens a case: of each key that
  * both transactions write, the version of `before` comes before that of `after`. CYCLE shows a cycle that the level
  * forbids; it closes the innermost open case, and from then on `after` before `before` is a conclusion in the case
- * around it. A CYCLE outside of all cases ends the proof.
+ * around it. A CYCLE outside of all cases ends the proof. A case about rows supposes that one of both reads before the other
+ * one commits, or after it.
  */
 enum rig_case_kind { RIG_CASE_SUPPOSE, RIG_CASE_CYCLE };
 
 struct rig_case {
     enum rig_case_kind kind;
     uint32_t before, after, key;     /* of the case that it opens or closes; UINT32_MAX on the last line */
+    uint32_t reader;                 /* of rows: that of both whose reads the case is about; else UINT32_MAX */
     uint32_t first_step, step_count; /* CYCLE: into the proof's steps */
     char *opening; /* a sentence before the steps, "Suppose T3's write of key 1 comes before T5's."; NULL: none */
     char *closing; /* one after them, "A cycle. So T5's write of key 1 comes before T3's."; NULL: none */

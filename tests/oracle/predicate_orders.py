@@ -268,12 +268,15 @@ def lines_of(txns, results, ended, outcomes):
     return lines
 
 
+def run_rig(path, *options):
+    return subprocess.run([RIG, "check", path, "--workload", WORKLOAD, "--format", "json", *options], capture_output=True, text=True, timeout=300)
+
+
 def judge(lines, folder):
     path = pathlib.Path(folder) / "history.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     proof = path.with_name("proof")
-    done = subprocess.run([RIG, "check", path, "--workload", WORKLOAD, "--format", "json", "--proof", proof], capture_output=True, text=True,
-                          timeout=300)
+    done = run_rig(path, "--proof", proof)
     if done.returncode not in (0, 1, 2):
         return None, done.stderr
     levels = json.loads(done.stdout)["levels"]

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "checker/explain/row_cases.h"
 #include "checker/infer/row_problem.h"
 
 /* Places are a permutation of the nodes. A transaction whose start comes directly before its commit stands once. */
@@ -29,12 +30,33 @@ enum rig_rc rig_row_search(const struct rig_inference *inference, bool split, en
     const struct rig_rule rule = {.form = RIG_RULE_SERIAL, .along = along};
     struct rig_row_problem made;
     struct rig_solution solution = {0};
-    enum rig_rc rc = rig_row_problem_make(inference, split, along, counts, &made, err);
+    const struct rig_row_question question = {.split = split, .along = along, .counts = counts};
+    enum rig_rc rc = rig_row_problem_make(inference, &question, &made, err);
     if (rc == RIG_OK)
         rc = rig_solve(&made.problem, &rule, budget, &solution, err);
     if (rc == RIG_OK && solution.answer == RIG_ANSWER_YES && !list_events(&made, solution.place, events))
         rc = rig_memory_limit(err, "the order of the commits");
     *answer = solution.answer;
+    rig_solution_done(&solution);
+    rig_row_problem_done(&made);
+    return rc;
+}
+
+enum rig_rc rig_row_refute(const struct rig_inference *inference, enum rig_level level,
+                           const struct rig_solve_budget *budget, struct rig_arena *arena, struct rig_witness *witness,
+                           bool *found, struct rig_err *err)
+{
+    const struct rig_rule rule = {.form = RIG_RULE_SERIAL, .along = rig_level_rule(level)->along};
+    const struct rig_row_question question = {
+        .split = rig_level_rule(level)->form == RIG_RULE_SNAPSHOT, .along = RIG_ALONG_PLAIN, .explained = true};
+    struct rig_row_problem made;
+    struct rig_solution solution = {0};
+    *found = false;
+    enum rig_rc rc = rig_row_problem_make(inference, &question, &made, err);
+    if (rc == RIG_OK)
+        rc = rig_solve(&made.problem, &rule, budget, &solution, err);
+    if (rc == RIG_OK && solution.answer == RIG_ANSWER_NO)
+        rc = rig_explain_row_cases(inference, &made, level, &solution, budget, arena, witness, found, err);
     rig_solution_done(&solution);
     rig_row_problem_done(&made);
     return rc;

@@ -7,6 +7,7 @@
 #ifndef RIG_CHECKER_JUDGE_PROOF_ROW_SEARCH_H
 #define RIG_CHECKER_JUDGE_PROOF_ROW_SEARCH_H
 
+#include "base/arena.h"
 #include "checker/decide/solve/solve.h"
 #include "checker/infer/inference.h"
 #include "checker/infer/row_counts.h"
@@ -18,5 +19,11 @@
 enum rig_rc rig_row_search(const struct rig_inference *inference, bool split, enum rig_along along,
                            const struct rig_row_counts *counts, const struct rig_solve_budget *budget,
                            struct rig_prove_events *events, enum rig_answer *answer, struct rig_err *err);
+
+/* A witness that no order explains the rows that reads show and miss at the level. *found is false where there is an
+ * order, the budget is spent, or an edge has no witness. The witness has no texts yet; it is allocated from `arena`. */
+enum rig_rc rig_row_refute(const struct rig_inference *inference, enum rig_level level,
+                           const struct rig_solve_budget *budget, struct rig_arena *arena, struct rig_witness *witness,
+                           bool *found, struct rig_err *err);
 
 #endif

@@ -10,11 +10,12 @@
 /* The version of `before` comes before that of `after`. */
 struct known_order {
     uint32_t before, after;
+    uint32_t reader; /* of rows: that of both that reads, while the other one commits */
 };
 
 /* An open case. */
 struct open_case {
-    uint32_t before, after, key;
+    uint32_t before, after, key, reader;
     size_t order_count; /* orders known outside of it */
 };
 
@@ -113,7 +114,7 @@ static unsigned broken_limits(const struct rig_proof *proof, const struct rig_st
         if (step->kind != RIG_EDGE_RW)
             continue;
         broken |= last->kind == RIG_EDGE_RW ? SPARSE | BEHIND_WR | ASCENDING | SNAPSHOTS : 0;
-        broken |= rig_verify_found_no_row(proof, step->from, step->from_op) ? OF_ITEMS : 0;
+        broken |= step->by_predicate || rig_verify_found_no_row(proof, step->from, step->from_op) ? OF_ITEMS : 0;
         broken |= last->kind == RIG_EDGE_WW ? BEHIND_WR : 0;
         broken |= last->to_op == UINT32_MAX || last->to_op >= step->from_op ? ASCENDING : 0;
         broken |= last->to_op == UINT32_MAX || last->to_op > step->from_op ? SNAPSHOTS : 0;
@@ -248,8 +249,38 @@ static const char *check_ww(const struct proving *p, const struct rig_step *step
     return check_order(p, step);
 }
 
+/* Whether a case in scope, or a conclusion, has this order of a reader and a writer. */
+static bool is_chosen(const struct proving *p, uint32_t before, uint32_t after, uint32_t reader)
+{
+    bool chosen = false;
+    for (size_t i = 0; !chosen && i < p->orders.count; i++)
+        chosen = p->orders.at[i].before == before && p->orders.at[i].after == after && p->orders.at[i].reader == reader;
+    return chosen;
+}
+
+/* For rows: an edge that reads show, or one of a case: the reader comes before the writer (rw), or after it (wr). */
+static const char *check_row_step(const struct proving *p, const struct rig_step *step)
+{
+    const uint32_t reader = step->order_other, writer = step->order_txn;
+    if (step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME)
+        return rig_verify_precedence(p->proof->history, step);
+    if (step->key >= p->proof->history->key_count)
+        return "is in a step that names no key";
+    if (step->order != RIG_ORDER_CASE)
+        return p->type->check_step(p->proof, step);
+    const bool before = step->kind == RIG_EDGE_RW;
+    if (step->kind == RIG_EDGE_WW || (before ? step->from : step->to) != reader || (before && step->to != writer) ||
+        writer >= p->proof->history->txn_count || !p->proof->committed[writer])
+        return "is in a step that its case does not give";
+    if (!is_chosen(p, before ? reader : writer, before ? writer : reader, reader))
+        return "has an order that no case in scope gives";
+    return p->type->check_chosen(p->proof, step);
+}
+
 static const char *check_step(const struct proving *p, const struct rig_step *step)
 {
+    if (p->type->check_chosen != NULL)
+        return check_row_step(p, step);
     switch (step->kind) {
     case RIG_EDGE_WW:
         return check_ww(p, step);
@@ -289,12 +320,15 @@ static const char *open_case(struct proving *p, const struct rig_case *line, boo
         return "is in a case, and is not two committed transactions of the witness";
     if (line->step_count != 0)
         return "is in a case that begins with steps";
-    if (!writes_key(p->proof->history, line->before, line->key) ||
-        !writes_key(p->proof->history, line->after, line->key))
+    const bool of_rows = p->type->check_chosen != NULL;
+    if (!of_rows && (!writes_key(p->proof->history, line->before, line->key) ||
+                     !writes_key(p->proof->history, line->after, line->key)))
         return "is in a case of a key that not both write";
-    const struct open_case opened = {line->before, line->after, line->key, p->orders.count};
+    if (of_rows && line->reader != line->before && line->reader != line->after)
+        return "is in a case about the read of another transaction";
+    const struct open_case opened = {line->before, line->after, line->key, line->reader, p->orders.count};
     *has_memory = open_cases_add(&p->open, opened) &&
-                  known_orders_add(&p->orders, (struct known_order){line->before, line->after});
+                  known_orders_add(&p->orders, (struct known_order){line->before, line->after, line->reader});
     return NULL;
 }
 
@@ -308,11 +342,12 @@ static const char *close_case(struct proving *p, const struct rig_case *line, bo
                    ? NULL
                    : "is in a cycle outside of all cases that is not the end";
     const struct open_case closed = p->open.at[--p->open.count];
-    if (closed.before != line->before || closed.after != line->after || closed.key != line->key)
+    if (closed.before != line->before || closed.after != line->after || closed.key != line->key ||
+        closed.reader != line->reader)
         return "is in a cycle that closes another case";
     RIG_INVARIANT(closed.order_count < p->orders.count);
     p->orders.count = closed.order_count;
-    p->orders.at[p->orders.count++] = (struct known_order){closed.after, closed.before};
+    p->orders.at[p->orders.count++] = (struct known_order){closed.after, closed.before, closed.reader};
     return is_last ? "is in a case whose end is missing" : NULL;
 }
 
@@ -408,7 +443,7 @@ bool rig_verify_cases(const struct rig_proof *proof, const struct rig_type_verif
         .proof = proof, .type = type, .witness = witness, .forbidding = ~UINT64_C(0), .txn = witness->txns[0]};
     bool has_memory = true;
     const char *lacks = (unsigned)witness->cases->level < RIG_LEVEL_COUNT ? NULL : "is at an unknown level";
-    if (lacks == NULL && type->read_version == NULL)
+    if (lacks == NULL && type->read_version == NULL && type->check_chosen == NULL)
         lacks = "is in a proof by cases, which this type of data does not have";
     if (lacks == NULL)
         lacks = check_lines(&p, &has_memory);

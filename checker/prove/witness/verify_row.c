@@ -104,6 +104,7 @@ static bool prove_committed(struct rig_proof *proof)
 
 struct touch {
     int64_t version, replaced; /* replaced: 0, by the insert */
+    uint32_t txn;
 };
 
 RIG_VEC(struct touch, touches)
@@ -117,7 +118,8 @@ static const char *add_touch(const struct rig_proof *proof, uint32_t txn, uint32
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const bool inserts = rig_row_inserts(ops[op].value);
     if (inserts)
-        return ops[op].value != id || !proof->committed[txn] || touches_add(all, (struct touch){id, 0}) ? NULL : "";
+        return ops[op].value != id || !proof->committed[txn] || touches_add(all, (struct touch){id, 0, txn}) ? NULL
+                                                                                                             : "";
     const struct rig_txn_op *read = op == 0 ? NULL : known_read(history, txn, op - 1, ops[op].key, false);
     const struct rig_row_where asked = op == 0 ? rig_row_all() : condition_at(ops, op - 1);
     if (read == NULL && rig_row_asks_ids(&asked) &&
@@ -136,7 +138,7 @@ static const char *add_touch(const struct rig_proof *proof, uint32_t txn, uint32
     uint32_t at = 0;
     while (rig_read_element(&list, at) != id)
         at += 2;
-    return touches_add(all, (struct touch){ops[op].value, rig_read_element(&list, at + 1)}) ? NULL : "";
+    return touches_add(all, (struct touch){ops[op].value, rig_read_element(&list, at + 1), txn}) ? NULL : "";
 }
 
 /* "" when memory runs out. */
@@ -278,6 +280,62 @@ static const char *check_gone(const struct rig_proof *proof, uint32_t txn, uint3
     return lacks;
 }
 
+/* ---- steps of cases ---- */
+
+static uint32_t writer_among(const struct touches *all, int64_t version)
+{
+    uint32_t txn = UINT32_MAX;
+    for (size_t i = 0; i < all->count; i++)
+        txn = all->at[i].version == version ? all->at[i].txn : txn;
+    return txn;
+}
+
+/* Whether the row meets the condition at each final version from that of the step's `order_txn` on, until `from` ends this
+ * with its own one; and the reader wrote none of them, nor one before. */
+static const char *check_stretch(const struct touches *all, const struct rig_row_where *condition,
+                                 const struct rig_step *step)
+{
+    const char *lacks = NULL;
+    int64_t version = version_after(all, 0, &lacks);
+    uint32_t contents = RIG_ROW_CONTENTS_UNKNOWN;
+    bool met = false;
+    for (size_t i = 0; lacks == NULL && i < all->count; i++) {
+        contents = rig_row_contents(version, contents);
+        const uint32_t writer = writer_among(all, version);
+        const int64_t next = i + 1 < all->count ? version_after(all, version, &lacks) : 0;
+        const bool is_final = next == 0 || writer_among(all, next) != writer;
+        const bool meets = rig_row_meets(condition, step->to_value, version, contents);
+        if (lacks != NULL || writer == step->to)
+            break;
+        if (is_final && met && !meets)
+            return version == step->from_value && writer == step->from ? NULL
+                                                                       : "missed a row that ceased to meet it before";
+        met |= is_final && meets && writer == step->order_txn;
+        version = next;
+    }
+    return lacks != NULL ? lacks : "missed a row that no version of the next one took away";
+}
+
+static const char *check_chosen(const struct rig_proof *proof, const struct rig_step *step)
+{
+    const struct rig_history *history = proof->history;
+    const bool before = step->kind == RIG_EDGE_RW;
+    if (!before && !step->absent)
+        return step->from == step->order_txn ? NULL : "is in a step that its case does not give";
+    const uint32_t reader = before ? step->from : step->to, op = before ? step->from_op : step->to_op;
+    const int64_t id = before ? step->from_value : step->to_value;
+    const char *lacks = check_absent(history, reader, op, step->key, id);
+    if (lacks != NULL || before)
+        return lacks;
+    const struct rig_row_where condition = condition_at(rig_txn_ops(history, reader), op);
+    struct touches all = {0};
+    lacks = collect_touches(proof, step->key, id, &all);
+    if (lacks == NULL)
+        lacks = check_stretch(&all, &condition, step);
+    touches_done(&all);
+    return lacks;
+}
+
 /* ---- steps ---- */
 
 static const char *check_replaced(const struct rig_proof *proof, const struct rig_step *step)
@@ -362,7 +420,8 @@ static uint32_t contents_at(const struct rig_history *history, uint32_t key, int
     bool known = true;
     while (known && version != id) {
         const int64_t before = version_before(history, key, id, version);
-        known = before != 0 && all.count <= history->op_count && touches_add(&all, (struct touch){version, before});
+        known = before != 0 && all.count <= history->op_count &&
+                touches_add(&all, (struct touch){.version = version, .replaced = before});
         version = before;
     }
     known = known && rig_row_inserts(id);
@@ -571,6 +630,7 @@ static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step
 
 const struct rig_type_verifier rig_verify_row = {.prove_committed = prove_committed,
                                                  .check_step = check_step,
+                                                 .check_chosen = check_chosen,
                                                  .check_noncyclic = check_noncyclic,
                                                  .check_discrepancy = rig_verify_row_discrepancy,
                                                  .is_acknowledged = is_acknowledged};

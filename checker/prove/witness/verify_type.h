@@ -41,6 +41,9 @@ struct rig_type_verifier {
     /* The proof that the known order of the versions of a ww or rw step lacks; NULL when it holds. The step's reads and
      * writes are proved, and no version is the initial state. */
     const char *(*check_known)(const struct rig_proof *proof, const struct rig_step *step);
+    /* For proofs by cases of rows, instead of the two before; else NULL. The proof that a step lacks which rests on the
+     * order of the step's `order_other`, which reads, and `order_txn`, which commits; that order is in scope. */
+    const char *(*check_chosen)(const struct rig_proof *proof, const struct rig_step *step);
     /* The proof that a discrepancy with a certificate lacks; NULL where versions are those of keys:
      * verify_certificate.h has it. */
     const char *(*check_discrepancy)(const struct rig_history *history, const struct rig_discrepancy *found);
