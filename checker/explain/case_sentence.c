@@ -66,16 +66,17 @@ static void sentence_order(const struct rig_history *history, uint32_t before, u
 }
 
 /* The order that a case supposes, or the reverse one. */
-static void sentence_case(const struct rig_history *history, const struct rig_case *line, bool reverse,
-                          struct rig_buf *text)
+static void sentence_case(const struct wording *w, const struct rig_case *line, bool reverse)
 {
     const uint32_t before = reverse ? line->after : line->before, after = reverse ? line->before : line->after;
     if (line->reader == UINT32_MAX)
-        sentence_order(history, before, after, text);
+        sentence_order(w->history, before, after, w->text);
+    else if (rig_level_rule(w->cases->level)->form == RIG_RULE_SERIAL)
+        rig_say(w->history, w->text, "%T comes before %T", before, after);
     else if (line->reader == before)
-        rig_say(history, text, "%T reads before %T commits", before, after);
+        rig_say(w->history, w->text, "%T reads before %T commits", before, after);
     else
-        rig_say(history, text, "%T commits before %T reads", before, after);
+        rig_say(w->history, w->text, "%T commits before %T reads", before, after);
 }
 
 /* ---- lines ---- */
@@ -86,7 +87,7 @@ static void add_opening(const struct wording *w, uint32_t line)
     const struct rig_case_place *place = &w->places[line];
     if (l->kind == RIG_CASE_SUPPOSE) {
         rig_buf_add_text(w->text, place->choice == UINT32_MAX ? "Suppose " : "Either ");
-        sentence_case(w->history, l, false, w->text);
+        sentence_case(w, l, false);
         rig_buf_add_char(w->text, '.');
         return;
     }
@@ -94,7 +95,7 @@ static void add_opening(const struct wording *w, uint32_t line)
         return;
     const struct rig_case *either = &w->cases->lines[place->choice];
     rig_buf_add_text(w->text, "Or ");
-    sentence_case(w->history, either, true, w->text);
+    sentence_case(w, either, true);
     rig_buf_add_char(w->text, '.');
 }
 
@@ -107,7 +108,7 @@ static void add_closing(const struct wording *w, uint32_t line)
     rig_buf_add_text(w->text, "A cycle");
     if (place->other != UINT32_MAX && w->places[place->other].choice == UINT32_MAX) {
         rig_buf_add_text(w->text, place->choice == UINT32_MAX ? ". So " : " either way. So ");
-        sentence_case(w->history, l, true, w->text);
+        sentence_case(w, l, true);
     }
     rig_buf_add_char(w->text, '.');
 }

@@ -182,13 +182,15 @@ static bool is_cycle(const struct writing *w, size_t first)
 
 /* ---- lines ---- */
 
-/* The line that supposes the order of a step's reader and writer, or its reverse. */
+/* The line that supposes the order of a step's reader and writer, or its reverse. With snapshots the writer's reads and
+ * the reader's commit are another question. */
 static uint32_t line_of(const struct writing *w, const struct rig_step *step)
 {
     for (size_t i = w->lines.count; i-- > 0;) {
         const struct rig_case *line = &w->lines.at[i];
-        if (line->kind == RIG_CASE_SUPPOSE && ((line->before == step->order_txn && line->after == step->order_other) ||
-                                               (line->before == step->order_other && line->after == step->order_txn)))
+        if (line->kind == RIG_CASE_SUPPOSE && (!w->made->split || line->reader == step->order_other) &&
+            ((line->before == step->order_txn && line->after == step->order_other) ||
+             (line->before == step->order_other && line->after == step->order_txn)))
             return (uint32_t)i;
     }
     return UINT32_MAX;

@@ -353,8 +353,8 @@ struct rig_step {
  * One line of a proof by cases (docs/checker/solver.md, "Proofs by cases"). SUPPOSE opens a case: of each key that
  * both transactions write, the version of `before` comes before that of `after`. CYCLE shows a cycle that the level
  * forbids; it closes the innermost open case, and from then on `after` before `before` is a conclusion in the case
- * around it. A CYCLE outside of all cases ends the proof. A case about rows supposes that one of both reads before the other
- * one commits, or after it.
+ * around it. A CYCLE outside of all cases ends the proof. A case about rows supposes that one of both (`reader`) reads
+ * before the other one commits, or after it; at a serial level, that one of both comes before the other one.
  */
 enum rig_case_kind { RIG_CASE_SUPPOSE, RIG_CASE_CYCLE };
 

@@ -7,10 +7,10 @@
 #include "base/vec.h"
 #include "checker/prove/proved_levels.h"
 
-/* The version of `before` comes before that of `after`. */
+/* The version of `before` comes before that of `after`. For rows: `before` as a whole, at a serial level; at one with
+ * snapshots the reads of `reader`, which is one of both, and the commit of the other one. */
 struct known_order {
-    uint32_t before, after;
-    uint32_t reader; /* of rows: that of both that reads, while the other one commits */
+    uint32_t before, after, reader;
 };
 
 /* An open case. */
@@ -28,6 +28,7 @@ struct proving {
     const struct rig_witness *witness;
     struct known_orders orders; /* supposed or concluded, in scope */
     struct open_cases open;
+    bool serial;         /* for rows: the transactions of the level have an order */
     uint64_t forbidding; /* bits of the levels that forbid all cycles so far */
     uint32_t txn;        /* the one that the lack is about */
 };
@@ -72,12 +73,17 @@ static const unsigned limits[] = {
 };
 
 /* By the levels of the prover, which are not those of the checker (adr 82). */
-static unsigned limits_of(enum rig_level level)
+static const struct rig_proved_level *proved_level(enum rig_level level)
 {
     const char *name = rig_level_info(level)->name;
     const int index = rig_proved_level_find(name, strlen(name));
     RIG_INVARIANT(index >= 0);
-    const struct rig_proved_level *of = &rig_proved_levels[index];
+    return &rig_proved_levels[index];
+}
+
+static unsigned limits_of(enum rig_level level)
+{
+    const struct rig_proved_level *of = proved_level(level);
     const unsigned orders = of->keeps == RIG_KEEPS_TIME        ? IN_PROCESS | IN_TIME
                             : of->keeps == RIG_KEEPS_PROCESSES ? IN_PROCESS
                                                                : 0;
@@ -249,13 +255,28 @@ static const char *check_ww(const struct proving *p, const struct rig_step *step
     return check_order(p, step);
 }
 
-/* Whether a case in scope, or a conclusion, has this order of a reader and a writer. */
+/* Whether a case in scope, or a conclusion, has this order of a reader and a writer. At a serial level one that was
+ * supposed for the reads of the writer is the same. */
 static bool is_chosen(const struct proving *p, uint32_t before, uint32_t after, uint32_t reader)
 {
     bool chosen = false;
     for (size_t i = 0; !chosen && i < p->orders.count; i++)
-        chosen = p->orders.at[i].before == before && p->orders.at[i].after == after && p->orders.at[i].reader == reader;
+        chosen = p->orders.at[i].before == before && p->orders.at[i].after == after &&
+                 (p->serial || p->orders.at[i].reader == reader);
     return chosen;
+}
+
+/* Bits: the levels at which each transaction reads as a whole before another one commits, or after it; where `serial`,
+ * those at which each comes before another one as a whole, or after it. No other level has cases of rows. */
+static uint64_t levels_with_row_cases(bool serial)
+{
+    uint64_t levels = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const enum rig_forbids forbids = proved_level((enum rig_level)level)->forbids;
+        if (forbids == RIG_FORBIDS_ANY || (forbids == RIG_FORBIDS_SNAPSHOT && !serial))
+            levels |= RIG_LEVEL_BIT(level);
+    }
+    return levels;
 }
 
 /* For rows: an edge that reads show, or one of a case: the reader comes before the writer (rw), or after it (wr). */
@@ -445,6 +466,10 @@ bool rig_verify_cases(const struct rig_proof *proof, const struct rig_type_verif
     const char *lacks = (unsigned)witness->cases->level < RIG_LEVEL_COUNT ? NULL : "is at an unknown level";
     if (lacks == NULL && type->read_version == NULL && type->check_chosen == NULL)
         lacks = "is in a proof by cases, which this type of data does not have";
+    if (lacks == NULL && type->check_chosen != NULL) {
+        p.serial = proved_level(witness->cases->level)->forbids == RIG_FORBIDS_ANY;
+        p.forbidding = levels_with_row_cases(p.serial);
+    }
     if (lacks == NULL)
         lacks = check_lines(&p, &has_memory);
     if (lacks == NULL && has_memory)
