@@ -96,7 +96,8 @@ static bool misses(const struct rig_inference *inference, uint32_t txn, uint32_t
     const struct rig_txn_op *ops = rig_txn_ops(inference->history, txn);
     const struct rig_row_where condition = rig_row_condition_at(ops, read);
     const int64_t id = inference->rows->statements[insert].number;
-    *span = rig_row_span_of(inference->rows, insert, &condition);
+    const uint32_t later = rig_row_later_version(inference->rows, txn, read, id);
+    *span = rig_row_span_of(inference->rows, insert, &condition, later);
     return span->known && !reads_row(inference->history, &ops[read], id) &&
            rig_row_own_version(inference->rows, txn, read, id, NULL) == RIG_ROW_NONE;
 }
@@ -111,7 +112,7 @@ static bool explain_missed(const struct rig_inference *inference, struct rig_ste
     for (uint32_t i = rows->insert_first[key]; i < rows->insert_first[key + 1]; i++) {
         const struct rig_row_write *row = &rows->statements[rows->inserts[i]];
         struct rig_row_span span;
-        if (!misses(inference, step->from, read, rows->inserts[i], &span) || span.last == row->last)
+        if (!misses(inference, step->from, read, rows->inserts[i], &span) || span.last == span.end)
             continue;
         const uint32_t change = span.last == RIG_ROW_NONE ? row->first_version : rows->versions[span.last].next;
         const struct rig_row_write *by = &rows->statements[rows->versions[change].statement];

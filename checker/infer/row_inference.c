@@ -28,6 +28,7 @@ struct shown {
     uint32_t seen;   /* rig_row_seen() */
     uint64_t noted;  /* bits */
     bool has_own;    /* its transaction wrote to the table before */
+    bool has_later;  /* its transaction writes to the table later */
     bool is_open;    /* it may have seen different versions of some row, with different edges; or has an anomaly */
     bool is_missing; /* the same, of a row that it misses and may have missed before all its versions */
     struct rig_row_where condition;
@@ -74,6 +75,17 @@ uint32_t rig_row_own_version(const struct rig_row_chains *rows, uint32_t txn, ui
             return version;
     }
     return RIG_ROW_NONE;
+}
+
+uint32_t rig_row_later_version(const struct rig_row_chains *rows, uint32_t txn, uint32_t op, int64_t id)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(rows->history, txn);
+    uint32_t version = RIG_ROW_NONE;
+    for (uint32_t i = op + 1; version == RIG_ROW_NONE && i < rig_txn_op_count(rows->history, txn); i++) {
+        if (rig_row_writes(&ops[i]) && ops[i].key == ops[op].key)
+            version = rig_rows_version(rows, rig_rows_statement(rows, ops[i].key, ops[i].value), id);
+    }
+    return version;
 }
 
 static uint32_t own_version(const struct infer *in, const struct shown *shown, int64_t id, uint32_t *own_op)
@@ -157,18 +169,34 @@ static bool take_row(struct infer *in, struct shown *shown, int64_t id, int64_t 
            (version == RIG_ROW_NONE || note_lost(in, shown, id, version));
 }
 
+/* Whether its transaction wrote no later version of the row: others can see this one. */
+static bool is_last_of_txn(const struct rig_row_chains *rows, uint32_t version)
+{
+    const uint32_t next = rows->versions[version].next;
+    return next == RIG_ROW_NONE || rig_rows_writer(rows, next) != rig_rows_writer(rows, version);
+}
+
+/* Whether a read by the condition that does not show the row can have seen this version. */
+static bool can_miss(const struct rig_row_chains *rows, const struct rig_row_where *condition, uint32_t version)
+{
+    return !rig_rows_meets(rows, condition, version) && is_last_of_txn(rows, version);
+}
+
 struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t insert,
-                                    const struct rig_row_where *condition)
+                                    const struct rig_row_where *condition, uint32_t own)
 {
     const struct rig_row_write *of = &rows->statements[insert];
-    struct rig_row_span span = {
-        .known = of->is_whole && rig_rows_tell_contents(rows, of, condition), .first = RIG_ROW_NONE, .last = of->last};
-    while (span.known && span.last != RIG_ROW_NONE && rig_rows_meets(rows, condition, span.last))
+    const uint32_t end = own == RIG_ROW_NONE ? of->last : rows->versions[own].before;
+    struct rig_row_span span = {.known = of->is_whole && rig_rows_tell_contents(rows, of, condition),
+                                .first = RIG_ROW_NONE,
+                                .last = end,
+                                .end = end};
+    while (span.known && span.last != RIG_ROW_NONE && !can_miss(rows, condition, span.last))
         span.last = rows->versions[span.last].before;
     if (!span.known || span.last == RIG_ROW_NONE || rig_row_action(of->number) != RIG_ROWS_INITIAL)
         return span;
     span.first = of->first_version;
-    while (rig_rows_meets(rows, condition, span.first))
+    while (!can_miss(rows, condition, span.first))
         span.first = rows->versions[span.first].next;
     return span;
 }
@@ -179,7 +207,7 @@ static bool meets_within(const struct rig_row_chains *rows, const struct rig_row
                          const struct rig_row_span *span)
 {
     uint32_t version = span->last;
-    while (version != span->first && !rig_rows_meets(rows, condition, version))
+    while (version != span->first && (!rig_rows_meets(rows, condition, version) || !is_last_of_txn(rows, version)))
         version = rows->versions[version].before;
     return version != span->first;
 }
@@ -194,7 +222,9 @@ static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
     if (own != RIG_ROW_NONE)
         return !rig_rows_meets(rows, &shown->condition, own) ||
                note(in, shown, RIG_ANOMALY_INTERNAL, row->number, rig_rows_number(rows, own), UINT32_MAX, own_op);
-    const struct rig_row_span span = rig_row_span_of(rows, insert, &shown->condition);
+    const uint32_t later =
+        shown->has_later ? rig_row_later_version(rows, shown->txn, shown->op, row->number) : RIG_ROW_NONE;
+    const struct rig_row_span span = rig_row_span_of(rows, insert, &shown->condition, later);
     const bool may_exist = in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
     const bool is_item = shown->condition.column == RIG_ROW_BY_KEY, is_known_choice = shown->is_missing && !is_item;
     const bool is_choice = span.known && (is_known_choice || meets_within(rows, &shown->condition, &span));
@@ -202,9 +232,7 @@ static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
     shown->is_open |= span.known ? is_choice && is_item : may_exist;
     if (!span.known)
         return true;
-    /* The read saw no version that the transaction itself makes later, and none after it. */
-    const bool own_later = span.first != RIG_ROW_NONE && rig_rows_writer(rows, span.first) == shown->txn;
-    if ((own_later || (span.last == RIG_ROW_NONE && rig_row_action(row->number) == RIG_ROWS_INITIAL)) &&
+    if (span.last == RIG_ROW_NONE && rig_row_action(row->number) == RIG_ROWS_INITIAL &&
         !note(in, shown, RIG_ANOMALY_PREDICATE_READ_MISS, row->number, row->number, row->txn, row->op))
         return false;
     if (span.first != RIG_ROW_NONE && span.first != row->first_version) {
@@ -212,7 +240,7 @@ static bool take_absent(struct infer *in, struct shown *shown, uint32_t insert)
         if (!link(in, before, shown->txn, before, RIG_LINK_WR))
             return false;
     }
-    if (span.last == row->last || (in->items_only && shown->condition.column != RIG_ROW_BY_KEY))
+    if (span.last == span.end || (in->items_only && shown->condition.column != RIG_ROW_BY_KEY))
         return true;
     const uint32_t change = span.last == RIG_ROW_NONE ? row->first_version : rows->versions[span.last].next;
     const uint32_t writer = rig_rows_writer(rows, change);
@@ -277,8 +305,9 @@ static void leave_open(struct infer *in, struct shown *shown, uint32_t insert)
     const struct rig_row_write *row = &in->rows->statements[insert];
     if (own_version(in, shown, row->number, NULL) != RIG_ROW_NONE)
         return;
-    const struct rig_row_span span = rig_row_span_of(in->rows, insert, &shown->condition);
-    shown->is_open |= span.known ? span.last != row->last || meets_within(in->rows, &shown->condition, &span)
+    const uint32_t later = rig_row_later_version(in->rows, shown->txn, shown->op, row->number);
+    const struct rig_row_span span = rig_row_span_of(in->rows, insert, &shown->condition, later);
+    shown->is_open |= span.known ? span.last != span.end || meets_within(in->rows, &shown->condition, &span)
                                  : in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
 }
 
@@ -317,7 +346,7 @@ static bool says_nothing(const struct infer *in, const struct shown *shown, uint
     const uint32_t end = in->ends[i];
     if (end == ENDS_NEVER_BEGUN)
         return true;
-    if (shown->condition.column != RIG_ROW_BY_TESTS || shown->has_own || end == ENDS_OTHERWISE)
+    if (shown->condition.column != RIG_ROW_BY_TESTS || shown->has_own || shown->has_later || end == ENDS_OTHERWISE)
         return false;
     return in->items_only ||
            (shown->is_missing && (end == ENDS_DELETED || !rig_row_tests_hold(&shown->condition.tests, end)));
@@ -344,6 +373,8 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
     in->reads++;
     for (uint32_t i = 0; i < op; i++)
         shown.has_own |= rig_row_writes(&shown.ops[i]) && shown.ops[i].key == key;
+    for (uint32_t i = op + 1; i < rig_txn_op_count(in->history, txn); i++)
+        shown.has_later |= rig_row_writes(&shown.ops[i]) && shown.ops[i].key == key;
     for (uint32_t at = 0; !counted && at + 1 < list.count; at += 2) {
         if (!take_row(in, &shown, rig_read_element(&list, at), rig_read_element(&list, at + 1)))
             return false;

@@ -19,7 +19,6 @@ struct making {
     const struct rig_inference *inference;
     const struct rig_history *history;
     const struct rig_row_chains *rows;
-    const struct rig_row_question *question;
     const struct rig_row_counts *counts; /* or NULL */
     struct rig_row_problem *made;
     enum rig_along along;
@@ -112,9 +111,8 @@ static bool add_row(struct making *m, uint32_t txn, uint32_t op, uint32_t insert
         if (next != RIG_ROW_NONE && writer_of(m, next) == writer_of(m, at))
             continue;
         const bool meets = rig_rows_meets(m->rows, condition, at);
-        if (writer_of(m, at) == txn) /* it saw a version before its own one */
-            return first == RIG_ROW_NONE || !any_unmet || m->question->explained ||
-                   add_arc(m, m->node[txn], commit_of(m, writer_of(m, first)));
+        if (writer_of(m, at) == txn) /* it saw a version before its own one: the known edges have it */
+            return ok;
         if (meets && first == RIG_ROW_NONE)
             first = at;
         if (!meets && first != RIG_ROW_NONE && any_unmet) /* else the known edges have it */
@@ -338,7 +336,6 @@ enum rig_rc rig_row_problem_make(const struct rig_inference *inference, const st
     struct making m = {.inference = inference,
                        .history = inference->history,
                        .rows = inference->rows,
-                       .question = question,
                        .counts = question->counts,
                        .made = made,
                        .along = question->along};

@@ -38,7 +38,6 @@ struct rig_row_question {
     bool split;                          /* for snapshot isolation */
     enum rig_along along;                /* choices that this order decides are none */
     const struct rig_row_counts *counts; /* NULL: there is no guess at what counts saw */
-    bool explained;                      /* only edges that have a witness of their own; `along` is plain */
 };
 
 struct rig_row_problem {

@@ -141,7 +141,7 @@ static void change_step(const struct rig_history *history, struct rig_step *step
 static void change_cases(const struct rig_history *history, struct rig_cases *cases)
 {
     struct rig_case *line = &cases->lines[below(cases->line_count)];
-    switch (below(6)) {
+    switch (below(7)) {
     case 0:
         line->before = any_txn(history);
         break;
@@ -156,6 +156,11 @@ static void change_cases(const struct rig_history *history, struct rig_cases *ca
         break;
     case 4:
         line->step_count = below(line->step_count + 2);
+        break;
+    case 5: /* of rows; in the whole proof, as cases that end name their lines' readers, too */
+        for (uint32_t i = 0; i < cases->line_count; i++)
+            cases->lines[i].reader =
+                cases->lines[i].reader == cases->lines[i].before ? cases->lines[i].after : cases->lines[i].before;
         break;
     default:
         if (cases->step_count > 0)

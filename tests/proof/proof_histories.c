@@ -11,6 +11,7 @@
 #include "tests/model/sim_history.h"
 #include "tests/oracle/small_execution.h"
 #include "tests/oracle/small_wild.h"
+#include "tests/proof/wild_rows.h"
 
 /* ---- histories of the oracles ---- */
 
@@ -143,6 +144,8 @@ static struct rig_history *simulated_history(enum rig_workload workload, uint64_
 
 struct rig_history *proof_history(enum rig_workload workload, uint64_t seed, uint64_t number)
 {
+    if (workload == RIG_WORKLOAD_PREDICATE && number % 3 == 1)
+        return wild_rows(seed, number);
     return is_of_oracles(workload) && number % 4 > 0 ? oracle_history(workload, seed, number)
                                                      : simulated_history(workload, seed, number);
 }

@@ -2,6 +2,7 @@
  * Random small histories of every type, for proofs: by turns
  * - those of the oracles (tests/oracle/small_wild.h, small_execution.h): lists, which also serve as sets, and
  *   registers;
+ * - rows whose reads saw any versions (wild_rows.h);
  * - runs of the simulated database (tests/model/sim_history.h), right and wrong at each isolation level, some with
  *   results and outcomes changed afterwards.
  *

@@ -47,8 +47,8 @@ enum rig_rc rig_row_refute(const struct rig_inference *inference, enum rig_level
                            bool *found, struct rig_err *err)
 {
     const struct rig_rule rule = {.form = RIG_RULE_SERIAL, .along = rig_level_rule(level)->along};
-    const struct rig_row_question question = {
-        .split = rig_level_rule(level)->form == RIG_RULE_SNAPSHOT, .along = RIG_ALONG_PLAIN, .explained = true};
+    const struct rig_row_question question = {.split = rig_level_rule(level)->form == RIG_RULE_SNAPSHOT,
+                                              .along = RIG_ALONG_PLAIN};
     struct rig_row_problem made;
     struct rig_solution solution = {0};
     *found = false;

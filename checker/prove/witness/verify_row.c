@@ -173,24 +173,59 @@ static int64_t version_after(const struct touches *all, int64_t version, const c
     return *lacks == NULL ? next : 0;
 }
 
-/* Whether the versions, in the order in which they replaced each other, meet the condition from `from` on. */
+/* A walk along the versions of a row, in the order in which they replaced each other. */
+struct walk {
+    const struct touches *all;
+    size_t taken;
+    int64_t version;
+    uint32_t contents, txn;
+    bool is_final; /* its transaction made no later version: others can see this one */
+};
+
+static uint32_t writer_among(const struct touches *all, int64_t version)
+{
+    uint32_t txn = UINT32_MAX;
+    for (size_t i = 0; i < all->count; i++)
+        txn = all->at[i].version == version ? all->at[i].txn : txn;
+    return txn;
+}
+
+static struct walk walk_along(const struct touches *all)
+{
+    return (struct walk){.all = all, .contents = RIG_ROW_CONTENTS_UNKNOWN, .txn = UINT32_MAX};
+}
+
+/* The next version. False: that was the last one, or `lacks` says why their order is not known. */
+static bool walk_on(struct walk *w, const char **lacks)
+{
+    if (w->taken == w->all->count)
+        return false;
+    const int64_t version = version_after(w->all, w->version, lacks);
+    const int64_t next = *lacks == NULL && w->taken + 1 < w->all->count ? version_after(w->all, version, lacks) : 0;
+    if (*lacks != NULL)
+        return false;
+    w->taken++;
+    w->version = version;
+    w->txn = writer_among(w->all, version);
+    w->contents = rig_row_contents(version, w->contents);
+    w->is_final = next == 0 || writer_among(w->all, next) != w->txn;
+    return true;
+}
+
+/* Whether the versions meet the condition from `from` on, up to one that the reader itself made, and which the read
+ * cannot have seen. */
 static const char *check_chain(const struct touches *all, const struct rig_row_where *condition, int64_t id,
-                               int64_t from)
+                               int64_t from, uint32_t reader)
 {
     const char *lacks = NULL;
-    int64_t version = 0;
-    uint32_t contents = RIG_ROW_CONTENTS_UNKNOWN;
+    struct walk w = walk_along(all);
     bool met = false;
-    for (size_t step = 0; step < all->count; step++) {
-        version = version_after(all, version, &lacks);
-        if (lacks != NULL)
-            return lacks;
-        met |= version == from;
-        contents = rig_row_contents(version, contents);
-        if (met && !rig_row_meets(condition, id, version, contents))
+    while (walk_on(&w, &lacks) && w.txn != reader) {
+        met |= w.version == from;
+        if (met && w.is_final && !rig_row_meets(condition, id, w.version, w.contents))
             return "missed a row that does not meet the condition later";
     }
-    return met ? NULL : "missed a row that the next one did not write";
+    return lacks != NULL || met ? lacks : "missed a row that the next one did not write";
 }
 
 /* Whether the versions of a row that was there from the start meet the condition up to `to`, and not there. 0: all of
@@ -199,26 +234,22 @@ static const char *check_start(const struct touches *all, const struct rig_histo
                                int64_t id, int64_t to)
 {
     const struct rig_row_where condition = condition_at(rig_txn_ops(history, txn), op);
-    const uint32_t key = rig_txn_ops(history, txn)[op].key;
     const char *lacks = NULL;
-    int64_t version = 0;
-    uint32_t contents = RIG_ROW_CONTENTS_UNKNOWN;
+    struct walk w = walk_along(all);
     bool met = true;
     if (rig_row_action(id) != RIG_ROWS_INITIAL)
         return "missed a row that was not there from the start";
-    for (size_t step = 0; step < all->count; step++) {
-        version = version_after(all, version, &lacks);
-        if (lacks != NULL)
-            return lacks;
-        contents = rig_row_contents(version, contents);
-        const bool matches = rig_row_meets(&condition, id, version, contents);
-        if (version == to)
-            return step > 0 && met && !matches ? NULL : "missed a row that had not met the condition, or still did";
-        if (to == 0 && statement_in(history, txn, key, version) != UINT32_MAX)
-            return step > 0 && met ? NULL : "missed a row that had not met the condition";
-        met &= matches;
+    while (walk_on(&w, &lacks) && w.txn != txn) {
+        const bool matches = rig_row_meets(&condition, id, w.version, w.contents);
+        if (w.version == to)
+            return w.taken > 1 && met && !matches && w.is_final
+                       ? NULL
+                       : "missed a row that had not met the condition, or still did";
+        met &= matches || !w.is_final;
     }
-    return to == 0 && met && all->count > 0 ? NULL : "missed a row that does not meet the condition in each version";
+    if (lacks == NULL && (to != 0 || !met || w.taken < (w.txn == txn ? 2 : 1)))
+        lacks = "missed a row that does not meet the condition in each version";
+    return lacks;
 }
 
 /* Whether the read certainly does not show the row, which its transaction had not written. */
@@ -259,7 +290,7 @@ static const char *check_missed(const struct rig_proof *proof, const struct rig_
     struct touches all = {0};
     lacks = collect_touches(proof, step->key, step->from_value, &all);
     if (lacks == NULL)
-        lacks = check_chain(&all, &condition, step->from_value, step->to_value);
+        lacks = check_chain(&all, &condition, step->from_value, step->to_value, step->from);
     touches_done(&all);
     return lacks;
 }
@@ -282,36 +313,20 @@ static const char *check_gone(const struct rig_proof *proof, uint32_t txn, uint3
 
 /* ---- steps of cases ---- */
 
-static uint32_t writer_among(const struct touches *all, int64_t version)
-{
-    uint32_t txn = UINT32_MAX;
-    for (size_t i = 0; i < all->count; i++)
-        txn = all->at[i].version == version ? all->at[i].txn : txn;
-    return txn;
-}
-
 /* Whether the row meets the condition at each final version from that of the step's `order_txn` on, until `from` ends this
  * with its own one; and the reader wrote none of them, nor one before. */
 static const char *check_stretch(const struct touches *all, const struct rig_row_where *condition,
                                  const struct rig_step *step)
 {
     const char *lacks = NULL;
-    int64_t version = version_after(all, 0, &lacks);
-    uint32_t contents = RIG_ROW_CONTENTS_UNKNOWN;
+    struct walk w = walk_along(all);
     bool met = false;
-    for (size_t i = 0; lacks == NULL && i < all->count; i++) {
-        contents = rig_row_contents(version, contents);
-        const uint32_t writer = writer_among(all, version);
-        const int64_t next = i + 1 < all->count ? version_after(all, version, &lacks) : 0;
-        const bool is_final = next == 0 || writer_among(all, next) != writer;
-        const bool meets = rig_row_meets(condition, step->to_value, version, contents);
-        if (lacks != NULL || writer == step->to)
-            break;
-        if (is_final && met && !meets)
-            return version == step->from_value && writer == step->from ? NULL
-                                                                       : "missed a row that ceased to meet it before";
-        met |= is_final && meets && writer == step->order_txn;
-        version = next;
+    while (walk_on(&w, &lacks) && w.txn != step->to) {
+        const bool meets = rig_row_meets(condition, step->to_value, w.version, w.contents);
+        if (w.is_final && met && !meets)
+            return w.version == step->from_value && w.txn == step->from ? NULL
+                                                                        : "missed a row that ceased to meet it before";
+        met |= w.is_final && meets && w.txn == step->order_txn;
     }
     return lacks != NULL ? lacks : "missed a row that no version of the next one took away";
 }
