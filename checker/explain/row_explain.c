@@ -282,7 +282,7 @@ static void add_condition(const struct rig_history *history, const struct rig_ro
 {
     if (condition->column == RIG_ROW_BY_TESTS) {
         rig_buf_add_text(text, " where ");
-        rig_row_say_tests((uint64_t)condition->least, text);
+        rig_row_say_tests(RIG_ROW_PLAIN_WORDS, (uint64_t)condition->least, text);
         return;
     }
     const bool by_id = condition->column == RIG_ROW_BY_ID;

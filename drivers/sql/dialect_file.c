@@ -421,7 +421,8 @@ static enum rig_rc read_names(const struct reader *reader, const struct rig_yaml
     struct rig_sql_dialect_file *dialect = reader->dialect;
     static const char *const values[] = {"bound", "literal", NULL};
     static const char *const quotes[] = {"none", "lower", "upper", NULL};
-    unsigned way = 0;
+    static const char *const remainders[] = {"function", "operator", NULL};
+    unsigned way = 0, remainder = 0;
     enum rig_rc rc = rig_yaml_need_text(&reader->tree, root, "name", &dialect->name, err);
     if (rc == RIG_OK)
         rc = read_text(reader, root, "product", dialect->name, &dialect->product, err);
@@ -432,6 +433,9 @@ static enum rig_rc read_names(const struct reader *reader, const struct rig_yaml
     dialect->literal = way == 1;
     if (rc == RIG_OK)
         rc = read_choice(reader, root, "quote", quotes, &dialect->quote, err);
+    if (rc == RIG_OK)
+        rc = read_choice(reader, root, "remainder", remainders, &remainder, err);
+    dialect->percent = remainder == 1;
     if (rc == RIG_OK)
         rc = read_text(reader, root, "lock", NULL, &dialect->lock, err);
     if (rc == RIG_OK)
@@ -475,10 +479,11 @@ static enum rig_rc read_shell(const struct reader *reader, const struct rig_yaml
 
 static enum rig_rc read_root(const struct reader *reader, struct rig_err *err)
 {
-    static const char *const keys[] = {
-        "quote",     "sql",       "name",         "product",       "summary", "values",  "types",
-        "lock",      "limit",     "longest-name", "multiple-rows", "version", "session", "transactions",
-        "isolation", "savepoint", "statements",   "lacks",         "errors",  "shell",   NULL};
+    static const char *const keys[] = {"quote",         "sql",        "name",    "product",      "summary",
+                                       "values",        "types",      "lock",    "limit",        "longest-name",
+                                       "multiple-rows", "version",    "session", "transactions", "isolation",
+                                       "savepoint",     "statements", "lacks",   "errors",       "shell",
+                                       "remainder",     NULL};
     const struct rig_yaml_node *root = reader->tree.root;
     int64_t form = 0;
     enum rig_rc rc = rig_yaml_check_keys(&reader->tree, root, keys, err);

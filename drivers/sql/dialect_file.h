@@ -96,6 +96,7 @@ struct rig_sql_dialect_file {
     const char *limit;                                       /* `{n}` is the number of rows */
     unsigned quote;              /* of columns of programs: 0 none, 1 in lower case, 2 in upper case */
     int64_t longest_name;        /* characters of a table's name */
+    bool percent;                /* remainders are x % y; else MOD(x, y) */
     bool multiple_rows;          /* INSERT ... VALUES takes several rows */
     bool level_by_call;          /* the program sets the level */
     bool level_by_begin;         /* `begin` has the level, so that the query gives it within a transaction alone */

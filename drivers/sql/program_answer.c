@@ -81,6 +81,18 @@ bool rig_sql_turn_take_read(struct rig_sql_turn *turn, uint32_t op, json_t *answ
     return taken;
 }
 
+bool rig_sql_turn_take_count(struct rig_sql_turn *turn, json_t *answer, int64_t *count)
+{
+    const json_t *told = json_object_get(answer, "count");
+    if (answer == NULL)
+        return false;
+    *count = json_is_integer(told) ? json_integer_value(told) : -1;
+    json_decref(answer);
+    if (*count < 0)
+        rig_sql_turn_fail(turn, RIG_PHASE_OPERATION, RIG_SQL_PROTOCOL, RIG_SQL_UNCOUNTED);
+    return *count >= 0;
+}
+
 /* Rows of two numbers; of a sum the first one counts as 0. */
 bool rig_sql_turn_take_pairs(struct rig_sql_turn *turn, uint32_t op, bool sums, json_t *answer, size_t *row_count)
 {

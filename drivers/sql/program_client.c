@@ -207,6 +207,11 @@ static void take_version_cell(void *context, const char *const *values, uint32_t
         rig_sql_one_line(run->sql.server_version, sizeof run->sql.server_version, values[0]);
 }
 
+static void name_table(const struct rig_sql_own *own, uint32_t table, char name[static RIG_SQL_RANDOM_TABLE_BYTES])
+{
+    rig_sql_program_schema_table(&rig_sql_program_run_of(own->run)->schema, table, name);
+}
+
 static enum rig_rc create(struct rig_sql_own *own, struct rig_err *err)
 {
     struct rig_sql_program_run *run = rig_sql_program_run_of(own->run);
@@ -220,7 +225,12 @@ static enum rig_rc create(struct rig_sql_own *own, struct rig_err *err)
         rc = rig_sql_own_query(own, run->dialect->version_query, take_version_cell, run, err);
     if (rc == RIG_OK)
         rc = check_level(run, (struct rig_sql_program_connection *)own->connection, err);
-    return rc == RIG_OK ? rig_sql_program_canary(run, (struct rig_sql_program_connection *)own->connection, err) : rc;
+    if (rc == RIG_OK)
+        rc = rig_sql_program_canary(run, (struct rig_sql_program_connection *)own->connection, err);
+    if (rc != RIG_OK || run->sql.env->workload != RIG_WORKLOAD_SQL || run->sql.env->rows != NULL)
+        return rc;
+    return rig_sql_random_prepare(rig_sql_program_random_dialect(run->dialect), own, (uint32_t)run->options->sql.tables,
+                                  name_table, err);
 }
 
 static bool left_nothing(struct rig_sql_own *own)

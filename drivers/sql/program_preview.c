@@ -39,6 +39,20 @@ static void show_put(struct rig_sql_preview *preview, const struct rig_sql_progr
     show_said(preview, rig_sql_program_schema_say(schema, key, first), values);
 }
 
+static void show_random(struct rig_sql_preview *preview, const struct rig_sql_program_schema *schema, uint32_t op)
+{
+    const enum rig_sql_random_dialect dialect = rig_sql_program_random_dialect(schema->dialect);
+    const uint32_t parts = rig_sql_random_parts(dialect, &preview->transaction, op);
+    struct rig_buf sql;
+    rig_buf_init(&sql, 0);
+    for (uint32_t part = 0; part < parts; part++) {
+        rig_buf_clear(&sql);
+        rig_sql_program_random_print(schema, &preview->transaction, op, part, &sql);
+        rig_sql_preview_say(preview, rig_buf_text(&sql));
+    }
+    rig_buf_done(&sql);
+}
+
 static void show_operation(struct rig_sql_preview *preview, const struct rig_sql_program_schema *schema, uint32_t op)
 {
     const enum rig_workload workload = schema->env->workload;
@@ -46,6 +60,10 @@ static void show_operation(struct rig_sql_preview *preview, const struct rig_sql
     char element[1 + RIG_SQL_INT_BYTES] = ",";
     struct rig_sql_numbers numbers;
     struct rig_sql_values values = {.element = element};
+    if (workload == RIG_WORKLOAD_SQL) {
+        show_random(preview, schema, op);
+        return;
+    }
     const enum rig_sql_action action =
         rig_sql_action_of(workload, schema->options->lock_reads, &preview->transaction, op, &numbers);
     (void)rig_sql_int_print(numbers.value, element + 1);

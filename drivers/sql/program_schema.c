@@ -9,16 +9,17 @@
 #include "base/json_write.h"
 #include "drivers/sql/sql_ops.h"
 
-enum { NAME_BYTES = 96, LAST_OF_RUN = 8 };
+enum { LAST_OF_RUN = 8 };
 
 static bool has_texts(enum rig_workload workload)
 {
     return rig_workload_has_sequences(workload) || rig_sql_is_row(workload);
 }
 
-static void table_name(const struct rig_sql_program_schema *schema, int64_t number, char name[static NAME_BYTES])
+void rig_sql_program_schema_table(const struct rig_sql_program_schema *schema, int64_t number,
+                                  char name[static RIG_SQL_PROGRAM_TABLE_BYTES])
 {
-    (void)snprintf(name, NAME_BYTES, "%s%" PRId64, schema->stem, number);
+    (void)snprintf(name, RIG_SQL_PROGRAM_TABLE_BYTES, "%s%" PRId64, schema->stem, number);
 }
 
 /* The run's name in the names of tables, as far as the database allows. */
@@ -125,8 +126,8 @@ static enum rig_rc compile_tables(struct rig_sql_program_schema *schema, struct 
     schema->said_count = tables * RIG_SQL_DIALECT_STATEMENT_COUNT;
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; rc == RIG_OK && i < schema->said_count; i++) {
-        char name[NAME_BYTES];
-        table_name(schema, i / RIG_SQL_DIALECT_STATEMENT_COUNT, name);
+        char name[RIG_SQL_PROGRAM_TABLE_BYTES];
+        rig_sql_program_schema_table(schema, i / RIG_SQL_DIALECT_STATEMENT_COUNT, name);
         rc = compile(schema, name, schema->dialect->statements[i % RIG_SQL_DIALECT_STATEMENT_COUNT], &schema->said[i],
                      err);
     }
@@ -181,9 +182,10 @@ static enum rig_rc check_lacks(const struct rig_sql_program_schema *schema, stru
     if (env->rolls_back && lacks[RIG_SQL_LACKS_SAVEPOINTS] != NULL)
         return rig_fail(err, RIG_E_PLAN, "workload.savepoints: %s has none: %s", product,
                         lacks[RIG_SQL_LACKS_SAVEPOINTS]);
-    if (env->workload == RIG_WORKLOAD_PREDICATE && lacks[RIG_SQL_LACKS_PREDICATES] != NULL)
-        return rig_fail(err, RIG_E_PLAN, "workload.type: %s cannot run predicate: %s", product,
-                        lacks[RIG_SQL_LACKS_PREDICATES]);
+    const bool has_rows = env->workload == RIG_WORKLOAD_PREDICATE || env->workload == RIG_WORKLOAD_SQL;
+    if (has_rows && lacks[RIG_SQL_LACKS_PREDICATES] != NULL)
+        return rig_fail(err, RIG_E_PLAN, "workload.type: %s cannot run %s: %s", product,
+                        env->workload == RIG_WORKLOAD_SQL ? "sql" : "predicate", lacks[RIG_SQL_LACKS_PREDICATES]);
     if (env->rows != NULL && lacks[RIG_SQL_LACKS_PROGRAMS] != NULL)
         return rig_fail(err, RIG_E_PLAN, "%s cannot run programs and scenarios: %s", product,
                         lacks[RIG_SQL_LACKS_PROGRAMS]);
@@ -247,10 +249,15 @@ struct rig_sql_dialect rig_sql_program_schema_dialect(const struct rig_sql_progr
 
 /* ---- tables ---- */
 
-static void add_columns(const struct rig_sql_program_schema *schema, struct rig_buf *sql)
+static void add_columns(const struct rig_sql_program_schema *schema, const char *table, struct rig_buf *sql)
 {
     const enum rig_workload workload = schema->env->workload;
     const char *integer = schema->dialect->integer;
+    if (workload == RIG_WORKLOAD_SQL) {
+        rig_buf_add_text(sql, rig_sql_random_columns(rig_sql_program_random_dialect(schema->dialect)));
+        rig_buf_printf(sql, ", FOREIGN KEY (r) REFERENCES %s (u)", table);
+        return;
+    }
     if (workload == RIG_WORKLOAD_PREDICATE) {
         rig_buf_printf(sql, "k %s NOT NULL, id %s NOT NULL, v %s NOT NULL, c %s NOT NULL, p %s, PRIMARY KEY (k, id)",
                        integer, integer, integer, integer, integer);
@@ -268,13 +275,13 @@ void rig_sql_program_schema_create(const struct rig_sql_program_schema *schema, 
     const struct rig_sql_dialect dialect = rig_sql_program_schema_dialect(schema);
     const struct rig_sql_key_tables key_tables = {
         .env = env, .table_count = schema->options->tables, .empty = has_texts(env->workload) ? "''" : NULL};
-    char name[NAME_BYTES];
+    char name[RIG_SQL_PROGRAM_TABLE_BYTES];
     for (uint32_t i = 0; env->rows != NULL && i < env->rows->table_count; i++)
         rig_sql_create_table(&dialect, &env->rows->tables[i], sql);
     for (int64_t table = 0; env->rows == NULL && table < schema->options->tables; table++) {
-        table_name(schema, table, name);
+        rig_sql_program_schema_table(schema, table, name);
         rig_buf_printf(sql, "CREATE TABLE %s (", name);
-        add_columns(schema, sql);
+        add_columns(schema, name, sql);
         rig_buf_add_text(sql, "); ");
         if (env->workload == RIG_WORKLOAD_PREDICATE)
             rig_buf_printf(sql, "CREATE INDEX %s_c ON %s (k, c); ", name, name);
@@ -285,11 +292,11 @@ void rig_sql_program_schema_create(const struct rig_sql_program_schema *schema, 
 void rig_sql_program_schema_drop(const struct rig_sql_program_schema *schema, struct rig_buf *sql)
 {
     const struct rig_run_env *env = schema->env;
-    char name[NAME_BYTES];
+    char name[RIG_SQL_PROGRAM_TABLE_BYTES];
     for (uint32_t i = 0; env->rows != NULL && i < env->rows->table_count; i++)
         rig_buf_printf(sql, "DROP TABLE %s%s; ", schema->stem, env->rows->tables[i].name);
     for (int64_t table = 0; env->rows == NULL && table < schema->options->tables; table++) {
-        table_name(schema, table, name);
+        rig_sql_program_schema_table(schema, table, name);
         rig_buf_printf(sql, "DROP TABLE %s; ", name);
     }
 }

@@ -4,7 +4,7 @@
  *
  * Key k is in table k mod `tables`. Lists, sets, queues and stacks are texts in which each element comes after a comma;
  * the others are numbers. Tables of comparisons, queues and stacks also count their changes in `n`. A table of the
- * workload predicate has rows (drivers/sql/sql_ops.h).
+ * workload predicate has rows (drivers/sql/sql_ops.h), and so has one of the workload sql (drivers/sql/random_sql.h).
  *
  * Memory: a text for each statement and table. Constant after its start; any thread.
  */
@@ -12,6 +12,7 @@
 #define RIG_DRIVERS_SQL_PROGRAM_SCHEMA_H
 
 #include "drivers/sql/dialect_file.h"
+#include "drivers/sql/random_sql.h"
 #include "drivers/sql/row_sql.h"
 #include "drivers/sql/sql_options.h"
 
@@ -63,6 +64,17 @@ enum rig_rc rig_sql_program_schema_init(struct rig_sql_program_schema *schema,
                                         const struct rig_sql_options *options, struct rig_err *err);
 void rig_sql_program_schema_done(struct rig_sql_program_schema *schema);
 
+enum { RIG_SQL_PROGRAM_TABLE_BYTES = 96 };
+
+/* The name of table `number`. */
+void rig_sql_program_schema_table(const struct rig_sql_program_schema *schema, int64_t number,
+                                  char name[static RIG_SQL_PROGRAM_TABLE_BYTES]);
+/* The words in which its database takes the workload sql. */
+enum rig_sql_random_dialect rig_sql_program_random_dialect(const struct rig_sql_dialect_file *dialect);
+/* Adds a statement of operation `op` of the workload sql, of rig_sql_random_parts(). */
+void rig_sql_program_random_print(const struct rig_sql_program_schema *schema,
+                                  const struct rig_transaction *transaction, uint32_t op, uint32_t part,
+                                  struct rig_buf *sql);
 /* The statement `which` of the table of a key. */
 const struct rig_sql_said *rig_sql_program_schema_say(const struct rig_sql_program_schema *schema, int64_t key,
                                                       enum rig_sql_dialect_statement which);

@@ -135,7 +135,7 @@ static void write_literal(struct rig_json_writer *writer, const struct rig_sql_s
 void rig_sql_turn_write_said(const struct rig_sql_turn *turn, struct rig_json_writer *writer,
                              const struct rig_sql_said *said, const struct rig_sql_values *values)
 {
-    if (rig_sql_turn_run(turn)->dialect->literal) {
+    if (rig_sql_turn_run(turn)->dialect->literal || said->quoted == NULL) {
         write_literal(writer, said, values);
         return;
     }
@@ -186,15 +186,7 @@ json_t *rig_sql_turn_say(struct rig_sql_turn *turn, enum rig_sql_dialect_stateme
 bool rig_sql_turn_change(struct rig_sql_turn *turn, enum rig_sql_dialect_statement which,
                          const struct rig_sql_values *values, int64_t *count)
 {
-    json_t *answer = rig_sql_turn_say(turn, which, values);
-    if (answer == NULL)
-        return false;
-    const json_t *told = json_object_get(answer, "count");
-    *count = json_is_integer(told) ? json_integer_value(told) : -1;
-    json_decref(answer);
-    if (*count < 0)
-        rig_sql_turn_fail(turn, RIG_PHASE_OPERATION, RIG_SQL_PROTOCOL, RIG_SQL_UNCOUNTED);
-    return *count >= 0;
+    return rig_sql_turn_take_count(turn, rig_sql_turn_say(turn, which, values), count);
 }
 
 /* Runs a statement, and where it changed no row the insertion. */

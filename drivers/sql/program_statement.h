@@ -10,6 +10,7 @@
 
 #include "drivers/sql/program_turn.h"
 
+#define RIG_SQL_CHANGED   "a statement changed another number of rows than the transaction then reads"
 #define RIG_SQL_UNCOUNTED "the program does not tell how many rows a statement changed: rig needs that number"
 
 /* The values of an operation's statements, by enum rig_sql_said_value; texts where the type is one. */
@@ -44,7 +45,7 @@ bool rig_sql_turn_take_done(struct rig_sql_turn *turn);
 bool rig_sql_turn_send_text(struct rig_sql_turn *turn, const char *sql);
 /* A transaction's end by the program's library. */
 bool rig_sql_turn_send_end(struct rig_sql_turn *turn, const char *how);
-/* Adds a statement and its values to a request. */
+/* Adds a statement and its values to a request; without values where it has no `quoted`. */
 void rig_sql_turn_write_said(const struct rig_sql_turn *turn, struct rig_json_writer *writer,
                              const struct rig_sql_said *said, const struct rig_sql_values *values);
 /* Runs a statement; NULL: there is no answer. */
@@ -58,6 +59,8 @@ json_t *rig_sql_turn_say(struct rig_sql_turn *turn, enum rig_sql_dialect_stateme
 /* Runs a statement that changes rows, and gives their number. */
 bool rig_sql_turn_change(struct rig_sql_turn *turn, enum rig_sql_dialect_statement which,
                          const struct rig_sql_values *values, int64_t *count);
+/* Runs operation `op` of the workload sql. */
+bool rig_sql_turn_run_random(struct rig_sql_turn *turn, uint32_t op);
 /* Runs a statement, and where it changed no row the insertion. */
 bool rig_sql_turn_put(struct rig_sql_turn *turn, enum rig_sql_dialect_statement which,
                       enum rig_sql_dialect_statement first, const struct rig_sql_values *values);
@@ -73,6 +76,8 @@ bool rig_sql_cell_number(const json_t *row, size_t column, int64_t *number);
 /* Fails the turn. Returns false. */
 bool rig_sql_turn_malformed(struct rig_sql_turn *turn);
 bool rig_sql_turn_take_read(struct rig_sql_turn *turn, uint32_t op, json_t *answer);
+/* The number of rows that a statement changed. */
+bool rig_sql_turn_take_count(struct rig_sql_turn *turn, json_t *answer, int64_t *count);
 /* Rows of two numbers; of a sum the first one counts as 0. */
 bool rig_sql_turn_take_pairs(struct rig_sql_turn *turn, uint32_t op, bool sums, json_t *answer, size_t *row_count);
 /* A selection of a program. */

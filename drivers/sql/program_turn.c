@@ -8,8 +8,6 @@
 #include "drivers/sql/program_statement.h"
 #include "drivers/sql/sql_ops.h"
 
-#define CHANGED "a statement changed another number of rows than the transaction then reads"
-
 /* ---- operations ---- */
 
 /* Takes the first element of a queue, or the last one of a stack: the row counts its changes, so that the one that was
@@ -81,7 +79,7 @@ static bool change_rows(struct rig_sql_turn *turn, uint32_t op, bool by_id, bool
         return false;
     if (rows == (size_t)count && (!deletes || removed == count))
         return true;
-    rig_sql_turn_fail(turn, RIG_PHASE_OPERATION, RIG_SQL_PROTOCOL, CHANGED);
+    rig_sql_turn_fail(turn, RIG_PHASE_OPERATION, RIG_SQL_PROTOCOL, RIG_SQL_CHANGED);
     return false;
 }
 
@@ -195,6 +193,8 @@ static bool run_operation(struct rig_sql_turn *turn, uint32_t op)
         return false;
     if (turn->session->run->env->workload == RIG_WORKLOAD_PREDICATE)
         return run_predicate(turn, op);
+    if (turn->session->run->env->workload == RIG_WORKLOAD_SQL)
+        return rig_sql_turn_run_random(turn, op);
     return run_action(turn, op);
 }
 
@@ -213,13 +213,14 @@ enum { AHEAD_MOST = 64 }; /* statements, so that a message fits the buffers of t
  */
 static bool goes_ahead(const struct rig_sql_turn *turn)
 {
+    const enum rig_workload workload = rig_sql_turn_run(turn)->sql.env->workload;
     const struct rig_transaction *transaction = turn->transaction;
     const uint32_t count = transaction->op_count;
     const bool pauses =
         (transaction->delayed && count > 1) || (transaction->hold.wanted && transaction->hold.before_op < count);
     if (!rig_sql_link_takes_sequences(&rig_sql_turn_connection(turn)->link) || turn->program != NULL || pauses ||
         count < 2 || count > AHEAD_MOST / 2 || rig_rollback_wanted(&transaction->rollback) ||
-        rig_sql_turn_run(turn)->sql.env->workload == RIG_WORKLOAD_PREDICATE)
+        workload == RIG_WORKLOAD_PREDICATE || workload == RIG_WORKLOAD_SQL)
         return false;
     for (uint32_t op = 0; op < count; op++) {
         char element[1 + RIG_SQL_INT_BYTES];
@@ -447,6 +448,6 @@ bool rig_sql_program_turn_execute(struct rig_sql_turn *turn, uint32_t index, con
         return false;
     if (answer->count == changed)
         return true;
-    rig_sql_turn_fail(turn, RIG_PHASE_OPERATION, RIG_SQL_PROTOCOL, CHANGED);
+    rig_sql_turn_fail(turn, RIG_PHASE_OPERATION, RIG_SQL_PROTOCOL, RIG_SQL_CHANGED);
     return false;
 }

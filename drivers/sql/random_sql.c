@@ -11,6 +11,26 @@
 #include "history/types/row_ops.h"
 #include "history/types/row_clauses.h"
 
+enum { KEYS_OF_TABLE = 100 };
+
+static bool is_standard(enum rig_sql_random_dialect dialect)
+{
+    return dialect == RIG_SQL_RANDOM_STANDARD || dialect == RIG_SQL_RANDOM_PERCENT;
+}
+
+static unsigned words_of(enum rig_sql_random_dialect dialect)
+{
+    if (!is_standard(dialect))
+        return RIG_ROW_PLAIN_WORDS;
+    return RIG_ROW_STANDARD_WORDS | (dialect == RIG_SQL_RANDOM_STANDARD ? RIG_ROW_MOD_WORDS : 0);
+}
+
+/* Whether CREATE TABLE has the foreign key: SQLite takes it there only. */
+static bool has_key_in_table(enum rig_sql_random_dialect dialect)
+{
+    return dialect == RIG_SQL_RANDOM_SQLITE || is_standard(dialect);
+}
+
 /* ---- tables ---- */
 
 const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect)
@@ -25,16 +45,19 @@ const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect)
         [RIG_SQL_RANDOM_MYSQL] = "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
                                  "b bigint, c bigint, t varchar(8) CHARACTER SET latin1 COLLATE latin1_bin, "
                                  "u bigint, r bigint, PRIMARY KEY (k, id), UNIQUE (k, u)"};
+    if (is_standard(dialect))
+        return "k BIGINT NOT NULL, id BIGINT NOT NULL, v BIGINT NOT NULL, p BIGINT, a BIGINT, b BIGINT, c BIGINT, "
+               "t VARCHAR(8), u BIGINT, r BIGINT, PRIMARY KEY (k, id), UNIQUE (u)";
     return columns[dialect];
 }
 
 void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, uint32_t number, const char *name,
                             const char *plain, struct rig_buf *sql)
 {
-    enum { PG = 1 << RIG_SQL_RANDOM_POSTGRES, LITE = 1 << RIG_SQL_RANDOM_SQLITE, ALL = 7 };
+    enum { PG = 1 << RIG_SQL_RANDOM_POSTGRES, LITE = 1 << RIG_SQL_RANDOM_SQLITE, ALL = ~0 };
     static const struct {
         const char *before, *columns;
-        unsigned dialects;
+        int dialects;
     } indexes[] = {
         {"", "(k, a)", ALL},
         {"", "(k, b, a)", ALL},
@@ -50,7 +73,7 @@ void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, 
     };
     struct rig_rng rng;
     rig_rng_init(&rng, seed, UINT64_MAX - 1000 - number);
-    if (dialect != RIG_SQL_RANDOM_SQLITE) /* which takes foreign keys in CREATE TABLE only */
+    if (!has_key_in_table(dialect))
         rig_buf_printf(sql, "ALTER TABLE %s ADD FOREIGN KEY (k, r) REFERENCES %s (k, u); ", name, name);
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++) {
         const bool drawn = rig_rng_below(&rng, 2) == 0;
@@ -100,7 +123,7 @@ static void add_where(const struct statement *s, struct rig_buf *sql)
     if (s->condition.column != RIG_ROW_BY_TESTS)
         return;
     rig_buf_add_text(sql, " AND (");
-    rig_row_say_tests((uint64_t)s->condition.least, sql);
+    rig_row_say_tests(words_of(s->dialect), (uint64_t)s->condition.least, sql);
     rig_buf_add_char(sql, ')');
 }
 
@@ -116,7 +139,8 @@ static void add_read(const struct statement *s, struct rig_buf *sql)
         [RIG_SQL_RANDOM_SQLITE] = {NULL},
         [RIG_SQL_RANDOM_MYSQL] = {[RIG_ROW_LOCKED] = " FOR UPDATE", [RIG_ROW_SHARED] = " LOCK IN SHARE MODE"}};
     const enum rig_row_way way = s->condition.column == RIG_ROW_BY_TESTS ? s->condition.way : RIG_ROW_SELECTED;
-    if (way == RIG_ROW_AGGREGATED)
+    const bool standard = is_standard(s->dialect);
+    if (way == RIG_ROW_AGGREGATED && !standard)
         rig_buf_add_text(sql, aggregates[s->dialect]);
     else
         rig_buf_add_text(sql, is_pairs(s->dialect) ? "SELECT id, v FROM " : "SELECT CONCAT(id, ',', v) FROM ");
@@ -124,8 +148,24 @@ static void add_read(const struct statement *s, struct rig_buf *sql)
     add_where(s, sql);
     if (way == RIG_ROW_AGGREGATED && s->dialect == RIG_SQL_RANDOM_POSTGRES)
         rig_buf_add_text(sql, ") AS aggregated");
-    if (locks[s->dialect][way] != NULL)
+    if (way == RIG_ROW_AGGREGATED && standard)
+        rig_buf_add_text(sql, " GROUP BY id, v");
+    if (!standard && locks[s->dialect][way] != NULL)
         rig_buf_add_text(sql, locks[s->dialect][way]);
+}
+
+/* The values of u and r. In standard SQL they hold the key as well: some databases take (k, NULL) once only. */
+static void add_keys(const struct statement *s, struct rig_buf *sql)
+{
+    const uint32_t contents = (uint32_t)rig_row_payload(s->number);
+    for (uint32_t column = RIG_ROW_UNIQUE; column <= RIG_ROW_REFERENCE; column++) {
+        const uint32_t code = rig_row_column_code(contents, column);
+        rig_buf_add_text(sql, ", ");
+        if (code == RIG_ROW_NULL || !is_standard(s->dialect))
+            rig_row_say_code(RIG_ROW_PLAIN_WORDS, column, code, sql);
+        else
+            rig_buf_add_int(sql, s->key * KEYS_OF_TABLE + rig_row_value_of(code));
+    }
 }
 
 static void add_insert(const struct statement *s, struct rig_buf *sql)
@@ -133,8 +173,9 @@ static void add_insert(const struct statement *s, struct rig_buf *sql)
     const bool keyed = rig_row_class(s->number) == RIG_ROW_KEYED_CLASS;
     rig_buf_printf(sql, "INSERT INTO %s (k, id, v, a, b, c, t%s) VALUES (%" PRId64 ", %" PRId64 ", %" PRId64 ", ",
                    s->table, keyed ? ", u, r" : "", s->key, s->number, s->number);
-    rig_row_say_contents((uint32_t)rig_row_payload(s->number), keyed ? RIG_ROW_ALL_COLUMNS : RIG_ROW_VALUE_COLUMNS,
-                         sql);
+    rig_row_say_contents(words_of(s->dialect), (uint32_t)rig_row_payload(s->number), RIG_ROW_VALUE_COLUMNS, sql);
+    if (keyed)
+        add_keys(s, sql);
     rig_buf_add_char(sql, ')');
 }
 
@@ -150,7 +191,7 @@ static void add_collected(const struct statement *s, uint32_t part, struct rig_b
                        "UPDATE %s SET p = v, v = %" PRId64
                        " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', p))",
                        s->table, s->number);
-        rig_row_say_assignments(removes ? 0 : rig_row_payload(s->number), ", ", sql);
+        rig_row_say_assignments(words_of(s->dialect), removes ? 0 : rig_row_payload(s->number), ", ", sql);
         add_where(s, sql);
     } else if (removes && part == 2) {
         rig_buf_printf(sql, "DELETE FROM %s", s->table);
@@ -161,6 +202,20 @@ static void add_collected(const struct statement *s, uint32_t part, struct rig_b
     }
 }
 
+/* Standard SQL: the rows get their version, are selected by it, and a delete then removes them. */
+static void add_marked(const struct statement *s, uint32_t part, struct rig_buf *sql)
+{
+    const bool removes = rig_row_action(s->number) == RIG_ROWS_DELETE;
+    if (part == 0) {
+        rig_buf_printf(sql, "UPDATE %s SET p = v, v = %" PRId64, s->table, s->number);
+        rig_row_say_assignments(words_of(s->dialect), removes ? 0 : rig_row_payload(s->number), ", ", sql);
+        add_where(s, sql);
+        return;
+    }
+    rig_buf_add_text(sql, part == 1 ? "SELECT id, p FROM " : "DELETE FROM ");
+    rig_buf_printf(sql, "%s WHERE k = %" PRId64 " AND v = %" PRId64, s->table, s->key, s->number);
+}
+
 static void add_change(const struct statement *s, struct rig_buf *sql)
 {
     const bool removes = rig_row_action(s->number) == RIG_ROWS_DELETE;
@@ -168,7 +223,7 @@ static void add_change(const struct statement *s, struct rig_buf *sql)
         rig_buf_printf(sql, "DELETE FROM %s", s->table);
     else
         rig_buf_printf(sql, "UPDATE %s SET p = v, v = %" PRId64, s->table, s->number);
-    rig_row_say_assignments(removes ? 0 : rig_row_payload(s->number), ", ", sql);
+    rig_row_say_assignments(words_of(s->dialect), removes ? 0 : rig_row_payload(s->number), ", ", sql);
     add_where(s, sql);
     rig_buf_add_text(sql, removes ? " RETURNING id, v" : " RETURNING id, p");
 }
@@ -179,9 +234,17 @@ uint32_t rig_sql_random_parts(enum rig_sql_random_dialect dialect, const struct 
     struct statement s = {.dialect = dialect};
     if (!find_statement(transaction, op, &s))
         return 0;
-    if (s.number == 0 || rig_row_inserts(s.number) || dialect != RIG_SQL_RANDOM_MYSQL)
+    const uint32_t update = is_standard(dialect) ? 2 : dialect == RIG_SQL_RANDOM_MYSQL ? 3 : 1;
+    if (s.number == 0 || rig_row_inserts(s.number) || update == 1)
         return 1;
-    return rig_row_action(s.number) == RIG_ROWS_DELETE ? 4 : 3;
+    return rig_row_action(s.number) == RIG_ROWS_DELETE ? update + 1 : update;
+}
+
+bool rig_sql_random_locks(const struct rig_transaction *transaction, uint32_t op)
+{
+    struct statement s = {.dialect = RIG_SQL_RANDOM_STANDARD};
+    return find_statement(transaction, op, &s) && s.number == 0 && s.condition.column == RIG_ROW_BY_TESTS &&
+           (s.condition.way == RIG_ROW_LOCKED || s.condition.way == RIG_ROW_SHARED);
 }
 
 void rig_sql_random_print(enum rig_sql_random_dialect dialect, const char *table,
@@ -196,6 +259,8 @@ void rig_sql_random_print(enum rig_sql_random_dialect dialect, const char *table
         add_insert(&s, sql);
     else if (dialect == RIG_SQL_RANDOM_MYSQL)
         add_collected(&s, part, sql);
+    else if (is_standard(dialect))
+        add_marked(&s, part, sql);
     else
         add_change(&s, sql);
 }
@@ -259,6 +324,7 @@ static enum rig_rc ask(struct compared *c, rig_sql_tell tell, struct rig_err *er
 {
     if (c->sql.failed)
         return rig_no_memory(err, "a statement");
+    c->own->deadline_ns = rig_sql_own_deadline_ns(c->own->run->env->core, c->own->run->options->transaction_timeout_ns);
     return rig_sql_own_query(c->own, rig_buf_text(&c->sql), tell, c, err);
 }
 
@@ -283,14 +349,14 @@ static void tell_values(void *context, const char *const *values, uint32_t count
     }
     const uint32_t contents = c->contents[strtoul(values[0], NULL, 10)];
     for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++) {
-        const char *value = values[1 + column];
+        const char *value = values[1 + column] != NULL ? values[1 + column] : "-";
         const uint32_t code = rig_row_column_code(contents, column);
         char expected[RIG_SQL_INT_BYTES] = "-";
         if (code != RIG_ROW_NULL && column == RIG_ROW_TEXT)
             expected[0] = (char)('a' + code - 1);
         else if (code != RIG_ROW_NULL)
             expected[rig_sql_int_print(rig_row_value_of(code), expected)] = '\0';
-        c->odd |= value == NULL || strcmp(value, expected) != 0;
+        c->odd |= strcmp(value, expected) != 0;
     }
 }
 
@@ -301,7 +367,7 @@ static enum rig_rc make_rows(struct compared *c, struct rig_err *err)
         c->contents[row] = draw_contents(&c->rng);
         rig_buf_clear(&c->sql);
         rig_buf_printf(&c->sql, "INSERT INTO %s (k, id, v, a, b, c, t) VALUES (-1, %u, 0, ", c->table, row);
-        rig_row_say_contents(c->contents[row], RIG_ROW_VALUE_COLUMNS, &c->sql);
+        rig_row_say_contents(words_of(c->dialect), c->contents[row], RIG_ROW_VALUE_COLUMNS, &c->sql);
         rig_buf_add_char(&c->sql, ')');
         rc = ask(c, NULL, err);
     }
@@ -318,7 +384,7 @@ static enum rig_rc compare_condition(struct compared *c, struct rig_err *err)
     c->shown = 0;
     rig_buf_clear(&c->sql);
     rig_buf_printf(&c->sql, "SELECT id FROM %s WHERE k = -1 AND (", c->table);
-    rig_row_say_tests(bits, &c->sql);
+    rig_row_say_tests(words_of(c->dialect), bits, &c->sql);
     rig_buf_add_char(&c->sql, ')');
     const enum rig_rc rc = ask(c, tell_id, err);
     if (rc != RIG_OK || (!c->odd && c->shown == expected))
@@ -337,14 +403,15 @@ static enum rig_rc compare_change(struct compared *c, struct rig_err *err)
         c->contents[row] = rig_row_assign(c->contents[row], payload);
     rig_buf_clear(&c->sql);
     rig_buf_printf(&c->sql, "UPDATE %s SET p = v", c->table);
-    rig_row_say_assignments(payload, ", ", &c->sql);
+    rig_row_say_assignments(words_of(c->dialect), payload, ", ", &c->sql);
     rig_buf_add_text(&c->sql, " WHERE k = -1");
     (void)snprintf(text, sizeof text, "%s", rig_buf_text(&c->sql));
     enum rig_rc rc = ask(c, NULL, err);
     c->shown = 0;
     rig_buf_clear(&c->sql);
     rig_buf_printf(&c->sql,
-                   c->dialect == RIG_SQL_RANDOM_MYSQL
+                   is_standard(c->dialect) ? "SELECT id, a, b, c, t FROM %s WHERE k = -1"
+                   : c->dialect == RIG_SQL_RANDOM_MYSQL
                        ? "SELECT id, COALESCE(CAST(a AS CHAR), '-'), COALESCE(CAST(b AS CHAR), '-'), "
                          "COALESCE(CAST(c AS CHAR), '-'), COALESCE(t, '-') FROM %s WHERE k = -1"
                        : "SELECT id, COALESCE(CAST(a AS text), '-'), COALESCE(CAST(b AS text), '-'), "
@@ -359,6 +426,46 @@ static enum rig_rc compare_change(struct compared *c, struct rig_err *err)
                     text);
 }
 
+static enum rig_rc insert_keyed(struct compared *c, uint32_t row, const char *unique, const char *reference,
+                                struct rig_err *err)
+{
+    rig_buf_clear(&c->sql);
+    rig_buf_printf(&c->sql, "INSERT INTO %s (k, id, v, u, r) VALUES (-1, %u, 0, %s, %s)", c->table, row, unique,
+                   reference);
+    return ask(c, NULL, err);
+}
+
+/* A foreign key or a unique index that is off would look like one that is broken. */
+static enum rig_rc compare_constraints(struct compared *c, struct rig_err *err)
+{
+    struct rig_err refused = {.rc = RIG_OK};
+    enum rig_rc rc = insert_keyed(c, COMPARED_ROWS, "1", "NULL", err);
+    if (rc == RIG_OK)
+        rc = insert_keyed(c, COMPARED_ROWS + 1, "2", "1", err);
+    if (rc != RIG_OK)
+        return rc;
+    if (insert_keyed(c, COMPARED_ROWS + 2, "3", "9", &refused) != RIG_OK &&
+        insert_keyed(c, COMPARED_ROWS + 2, "1", "NULL", &refused) != RIG_OK)
+        return RIG_OK;
+    return rig_fail(
+        err, RIG_E_CLUSTER,
+        "the database takes a row that a constraint of the workload sql forbids, before the load: `%.300s`; "
+        "turn its checks of foreign keys and of unique values on",
+        rig_buf_text(&c->sql));
+}
+
+/* H2 checks references row by row, so those that refer to others go first. */
+static enum rig_rc remove_rows(struct compared *c, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t which = 0; rc == RIG_OK && which < 2; which++) {
+        rig_buf_clear(&c->sql);
+        rig_buf_printf(&c->sql, "DELETE FROM %s WHERE k = -1%s", c->table, which == 0 ? " AND r IS NOT NULL" : "");
+        rc = ask(c, NULL, err);
+    }
+    return rc;
+}
+
 enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, const char *table,
                                    struct rig_err *err)
 {
@@ -370,10 +477,10 @@ enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct r
         rc = compare_condition(&c, err);
     for (uint32_t i = 0; rc == RIG_OK && i < COMPARED_CHANGES; i++)
         rc = compare_change(&c, err);
-    rig_buf_clear(&c.sql);
-    rig_buf_printf(&c.sql, "DELETE FROM %s WHERE k = -1", table);
+    if (rc == RIG_OK && has_key_in_table(dialect))
+        rc = compare_constraints(&c, err);
     if (rc == RIG_OK)
-        rc = ask(&c, NULL, err);
+        rc = remove_rows(&c, err);
     rig_buf_done(&c.sql);
     return rc;
 }
@@ -393,9 +500,10 @@ enum rig_rc rig_sql_random_prepare(enum rig_sql_random_dialect dialect, struct r
     for (uint32_t table = 0; table < count; table++) {
         name_table(own, table, name);
         (void)snprintf(plain, sizeof plain, "rig_%" PRIu32, table);
-        rig_sql_random_indexes(dialect, own->run->env->seed, table, name, plain, &sql);
+        rig_sql_random_indexes(dialect, own->run->env->seed, table, name, is_standard(dialect) ? name : plain, &sql);
     }
-    rig_buf_add_text(&sql, dialect == RIG_SQL_RANDOM_MYSQL ? "DO 0" : "SELECT 1");
+    if (!is_standard(dialect))
+        rig_buf_add_text(&sql, dialect == RIG_SQL_RANDOM_MYSQL ? "DO 0" : "SELECT 1");
     rc = sql.failed ? rig_no_memory(err, "the indexes of the run's tables")
                     : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
     rig_buf_done(&sql);

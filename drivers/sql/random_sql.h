@@ -10,6 +10,8 @@
  * An update sets p before v and never reads a column that it has set before, so that its right sides see the old row
  * also where a database assigns from left to right.
  *
+ * u is unique, and r refers to it, within a key; in standard SQL it holds k * 100 + u, unique by itself.
+ *
  * Which indexes the tables have is drawn from the seed. Threads: any; pure functions that add text to a buffer, except
  * for rig_sql_random_compare().
  */
@@ -19,7 +21,13 @@
 #include "base/buf.h"
 #include "drivers/sql/sql_run.h"
 
-enum rig_sql_random_dialect { RIG_SQL_RANDOM_POSTGRES, RIG_SQL_RANDOM_SQLITE, RIG_SQL_RANDOM_MYSQL };
+enum rig_sql_random_dialect {
+    RIG_SQL_RANDOM_POSTGRES,
+    RIG_SQL_RANDOM_SQLITE,
+    RIG_SQL_RANDOM_MYSQL,
+    RIG_SQL_RANDOM_STANDARD, /* what standard SQL has */
+    RIG_SQL_RANDOM_PERCENT,  /* the same, with x % 10 in the place of MOD(x, 10) */
+};
 
 /* The columns of a table, for CREATE TABLE. */
 const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect);
@@ -30,7 +38,9 @@ void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, 
 
 /*
  * The statements of operation `op`, without semicolons; 0: it has none of its own. MySQL runs an update in three, a
- * delete in four: the first one clears a variable, the last one reads it.
+ * delete in four: the first one clears a variable, the last one reads it. Standard SQL runs an update in two: the second
+ * one selects the rows by the version that the first one wrote. A delete writes such a version first, and removes its
+ * rows in the third.
  */
 enum { RIG_SQL_RANDOM_PARTS = 4 };
 uint32_t rig_sql_random_parts(enum rig_sql_random_dialect dialect, const struct rig_transaction *transaction,
@@ -38,13 +48,17 @@ uint32_t rig_sql_random_parts(enum rig_sql_random_dialect dialect, const struct 
 void rig_sql_random_print(enum rig_sql_random_dialect dialect, const char *table,
                           const struct rig_transaction *transaction, uint32_t op, uint32_t part, struct rig_buf *sql);
 
+/* Whether operation `op` reads with a lock on its rows. */
+bool rig_sql_random_locks(const struct rig_transaction *transaction, uint32_t op);
+
 /* Any condition of the grammar. */
 uint64_t rig_sql_random_tests(struct rig_rng *rng);
 
 /*
  * Before the load: makes rows in the table, asks a few hundred conditions and changes the rows, and compares the
- * answers with rig's. Leaves the table empty. RIG_E_CLUSTER: the database could not be asked, or a condition or an
- * assignment has another result there; the message has the statement.
+ * answers with rig's; where the table has its foreign key, inserts rows that the constraints forbid. Leaves the table empty. RIG_E_CLUSTER: the database
+ * could not be asked, a condition or an assignment has another result there, or it takes such a row; the message has the
+ * statement.
  */
 enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, const char *table,
                                    struct rig_err *err);

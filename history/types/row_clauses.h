@@ -1,9 +1,9 @@
 /*
  * The SQL of conditions, values and assignments of the workload sql (history/types/row_values.h), for drivers and for
- * witnesses: the same text in every dialect that drivers know.
+ * witnesses: the same text in every dialect, except for the words in which dialects differ.
  *
- * Constants are written into the text. A value of a text column is a letter in quotes; remainders are `x % 10`. Pure
- * functions that add text to a buffer.
+ * Constants are written into the text. A value of a text column is a letter in quotes. Pure functions that add text to a
+ * buffer; `words` is a sum of enum rig_row_words.
  */
 #ifndef RIG_HISTORY_TYPES_ROW_CLAUSES_H
 #define RIG_HISTORY_TYPES_ROW_CLAUSES_H
@@ -11,29 +11,38 @@
 #include "base/buf.h"
 #include "history/types/row_values.h"
 
+enum rig_row_words {
+    RIG_ROW_PLAIN_WORDS = 0,    /* NULL, -3, x % 10: witnesses have them */
+    RIG_ROW_STANDARD_WORDS = 1, /* NULLIF(1, 1), which has a type, where some databases refuse NULL, and (-3) */
+    RIG_ROW_MOD_WORDS = 2       /* MOD(x, 10), which standard SQL has in the place of x % 10 */
+};
+
 static inline char rig_row_column_name(uint32_t column)
 {
     return "abct"[column & 3];
 }
 
-static inline void rig_row_say_code(uint32_t column, uint32_t code, struct rig_buf *sql)
+static inline void rig_row_say_code(unsigned words, uint32_t column, uint32_t code, struct rig_buf *sql)
 {
+    const bool standard = (words & RIG_ROW_STANDARD_WORDS) != 0;
     if (code == RIG_ROW_NULL)
-        rig_buf_add_text(sql, "NULL");
+        rig_buf_add_text(sql, !standard ? "NULL" : column == RIG_ROW_TEXT ? "NULLIF('a', 'a')" : "NULLIF(1, 1)");
     else if (column == RIG_ROW_TEXT)
         rig_buf_printf(sql, "'%c'", (char)('a' + code - 1));
+    else if (standard && rig_row_value_of(code) < 0)
+        rig_buf_printf(sql, "(%d)", (int)rig_row_value_of(code));
     else
         rig_buf_add_int(sql, rig_row_value_of(code));
 }
 
 /* ---- conditions ---- */
 
-static inline void rig_row_say_side(const struct rig_row_testing *test, struct rig_buf *sql)
+static inline void rig_row_say_side(unsigned words, const struct rig_row_testing *test, struct rig_buf *sql)
 {
     const char other = rig_row_column_name(test->other);
     switch ((enum rig_row_side)test->side) {
     case RIG_ROW_SIDE_CONSTANT:
-        rig_row_say_code(test->column, test->constant, sql);
+        rig_row_say_code(words, test->column, test->constant, sql);
         return;
     case RIG_ROW_SIDE_COLUMN:
         rig_buf_add_char(sql, other);
@@ -41,7 +50,7 @@ static inline void rig_row_say_side(const struct rig_row_testing *test, struct r
     case RIG_ROW_SIDE_SUM:
     case RIG_ROW_SIDE_PRODUCT:
         rig_buf_printf(sql, "%c %c ", other, test->side == RIG_ROW_SIDE_SUM ? '+' : '*');
-        rig_row_say_code(0, test->constant, sql);
+        rig_row_say_code(words, 0, test->constant, sql);
         return;
     case RIG_ROW_SIDE_NEGATIVE:
         rig_buf_printf(sql, "-%c", other);
@@ -51,7 +60,7 @@ static inline void rig_row_say_side(const struct rig_row_testing *test, struct r
         return;
     case RIG_ROW_SIDE_COALESCE:
         rig_buf_printf(sql, "COALESCE(%c, ", other);
-        rig_row_say_code(0, test->constant, sql);
+        rig_row_say_code(words, 0, test->constant, sql);
         rig_buf_add_char(sql, ')');
         return;
     case RIG_ROW_SIDES:
@@ -59,20 +68,20 @@ static inline void rig_row_say_side(const struct rig_row_testing *test, struct r
     }
 }
 
-static inline void rig_row_say_pair(const struct rig_row_testing *test, const char *before, const char *between,
-                                    const char *after, struct rig_buf *sql)
+static inline void rig_row_say_pair(unsigned words, const struct rig_row_testing *test, const char *before,
+                                    const char *between, const char *after, struct rig_buf *sql)
 {
     rig_buf_add_text(sql, before);
-    rig_row_say_code(test->column, test->constant, sql);
+    rig_row_say_code(words, test->column, test->constant, sql);
     rig_buf_add_text(sql, between);
     if (test->form == RIG_ROW_TEST_IN_COLUMN)
         rig_buf_add_char(sql, rig_row_column_name(test->other));
     else
-        rig_row_say_code(test->column, test->further, sql);
+        rig_row_say_code(words, test->column, test->further, sql);
     rig_buf_add_text(sql, after);
 }
 
-static inline void rig_row_say_test(const struct rig_row_testing *test, struct rig_buf *sql)
+static inline void rig_row_say_test(unsigned words, const struct rig_row_testing *test, struct rig_buf *sql)
 {
     static const char *const signs[] = {"=", "<>", "<", "<=", ">", ">="};
     const char column = rig_row_column_name(test->column);
@@ -80,11 +89,11 @@ static inline void rig_row_say_test(const struct rig_row_testing *test, struct r
     rig_buf_add_char(sql, column);
     switch ((enum rig_row_test_form)test->form) {
     case RIG_ROW_TEST_BETWEEN:
-        rig_row_say_pair(test, " BETWEEN ", " AND ", "", sql);
+        rig_row_say_pair(words, test, " BETWEEN ", " AND ", "", sql);
         break;
     case RIG_ROW_TEST_IN:
     case RIG_ROW_TEST_IN_COLUMN:
-        rig_row_say_pair(test, " IN (", ", ", ")", sql);
+        rig_row_say_pair(words, test, " IN (", ", ", ")", sql);
         break;
     case RIG_ROW_TEST_NULL:
         rig_buf_add_text(sql, " IS NULL");
@@ -93,7 +102,7 @@ static inline void rig_row_say_test(const struct rig_row_testing *test, struct r
     case RIG_ROW_TEST_PRODUCT:
         rig_buf_printf(sql,
                        test->form == RIG_ROW_TEST_SUM ? " + %c <= " : " * %c = ", rig_row_column_name(test->other));
-        rig_row_say_code(0, test->constant, sql);
+        rig_row_say_code(words, 0, test->constant, sql);
         break;
     case RIG_ROW_TEST_EQUAL:
     case RIG_ROW_TEST_UNEQUAL:
@@ -102,7 +111,7 @@ static inline void rig_row_say_test(const struct rig_row_testing *test, struct r
     case RIG_ROW_TEST_MORE:
     case RIG_ROW_TEST_AT_LEAST:
         rig_buf_printf(sql, " %s ", signs[test->form]);
-        rig_row_say_side(test, sql);
+        rig_row_say_side(words, test, sql);
         break;
     case RIG_ROW_TEST_FORMS:
         break;
@@ -111,7 +120,7 @@ static inline void rig_row_say_test(const struct rig_row_testing *test, struct r
 }
 
 /* The condition of 56 bits; TRUE as `1 = 1`. */
-static inline void rig_row_say_tests(uint64_t bits, struct rig_buf *sql)
+static inline void rig_row_say_tests(unsigned words, uint64_t bits, struct rig_buf *sql)
 {
     const struct rig_row_testings tests = rig_row_tests_of(bits);
     const bool groups = tests.negated || tests.count > 2;
@@ -123,7 +132,7 @@ static inline void rig_row_say_tests(uint64_t bits, struct rig_buf *sql)
     for (uint32_t i = 0; i < tests.count; i++) {
         if (i > 0)
             rig_buf_add_text(sql, (i == 1 ? tests.either : tests.either_last) ? " OR " : " AND ");
-        rig_row_say_test(&tests.at[i], sql);
+        rig_row_say_test(words, &tests.at[i], sql);
         if (groups && i == (tests.count == 1 ? 0 : 1))
             rig_buf_add_char(sql, ')');
     }
@@ -132,41 +141,42 @@ static inline void rig_row_say_tests(uint64_t bits, struct rig_buf *sql)
 /* ---- what statements write ---- */
 
 /* The values of an insert, of the first `columns` columns: "1, NULL, -3, 'c'". */
-static inline void rig_row_say_contents(uint32_t contents, uint32_t columns, struct rig_buf *sql)
+static inline void rig_row_say_contents(unsigned words, uint32_t contents, uint32_t columns, struct rig_buf *sql)
 {
     for (uint32_t column = 0; column < columns; column++) {
         rig_buf_add_text(sql, column == 0 ? "" : ", ");
-        rig_row_say_code(column, rig_row_column_code(contents, column), sql);
+        rig_row_say_code(words, column, rig_row_column_code(contents, column), sql);
     }
 }
 
-static inline void rig_row_say_assignment(const struct rig_row_assigning *a, struct rig_buf *sql)
+static inline void rig_row_say_assignment(unsigned words, const struct rig_row_assigning *a, struct rig_buf *sql)
 {
     const char column = rig_row_column_name(a->column), source = rig_row_column_name(a->source);
+    const bool mod = (words & RIG_ROW_MOD_WORDS) != 0;
     rig_buf_printf(sql, "%c = ", column);
     switch (a->form) {
     case RIG_ROW_UNCHANGED:
         break;
     case RIG_ROW_SET_CONSTANT:
-        rig_row_say_code(a->column, a->constant, sql);
+        rig_row_say_code(words, a->column, a->constant, sql);
         return;
     case RIG_ROW_SET_SUM:
     case RIG_ROW_SET_PRODUCT:
-        rig_buf_printf(sql, "(%c %c ", source, a->form == RIG_ROW_SET_SUM ? '+' : '*');
-        rig_row_say_code(0, a->constant, sql);
-        rig_buf_add_text(sql, ") % 10");
+        rig_buf_printf(sql, "%s(%c %c ", mod ? "MOD" : "", source, a->form == RIG_ROW_SET_SUM ? '+' : '*');
+        rig_row_say_code(words, 0, a->constant, sql);
+        rig_buf_add_text(sql, mod ? ", 10)" : ") % 10");
         return;
     case RIG_ROW_SET_DIFFERENCE:
-        rig_buf_printf(sql, "(%c - %c) %% 10", column, source);
+        rig_buf_printf(sql, mod ? "MOD(%c - %c, 10)" : "(%c - %c) %% 10", column, source);
         return;
     case RIG_ROW_SET_COALESCE:
         rig_buf_printf(sql, "COALESCE(%c, ", source);
-        rig_row_say_code(a->column, a->constant, sql);
+        rig_row_say_code(words, a->column, a->constant, sql);
         rig_buf_add_char(sql, ')');
         return;
     case RIG_ROW_SET_CASE:
         rig_buf_printf(sql, "CASE WHEN %c < ", source);
-        rig_row_say_code(a->column, a->constant, sql);
+        rig_row_say_code(words, a->column, a->constant, sql);
         rig_buf_printf(sql, " THEN %c ELSE %c END", source, column);
         return;
     case RIG_ROW_SET_COLUMN:
@@ -176,14 +186,14 @@ static inline void rig_row_say_assignment(const struct rig_row_assigning *a, str
 }
 
 /* The assignments of an update: "a = (b + 3) % 10, t = NULL"; nothing where there is none. `lead`: before each. */
-static inline void rig_row_say_assignments(uint64_t payload, const char *lead, struct rig_buf *sql)
+static inline void rig_row_say_assignments(unsigned words, uint64_t payload, const char *lead, struct rig_buf *sql)
 {
     for (uint32_t which = 0; which < 2; which++) {
         const struct rig_row_assigning a = rig_row_assignment_of(payload, which);
         if (a.form == RIG_ROW_UNCHANGED)
             continue;
         rig_buf_add_text(sql, lead);
-        rig_row_say_assignment(&a, sql);
+        rig_row_say_assignment(words, &a, sql);
     }
 }
 

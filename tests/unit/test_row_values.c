@@ -120,7 +120,7 @@ static void conditions_are_sql(void **state)
         .count = 3, .either = true, .negated = true, .at = {sum, letter, test_of(RIG_ROW_TEST_NULL, 2, 0, 0)}};
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    rig_row_say_tests(rig_row_tests_bits(&tests), &text);
+    rig_row_say_tests(RIG_ROW_PLAIN_WORDS, rig_row_tests_bits(&tests), &text);
     assert_string_equal(rig_buf_text(&text), "NOT (a < b + -3 OR NOT (t BETWEEN 'a' AND NULL)) AND c IS NULL");
     rig_buf_done(&text);
 }

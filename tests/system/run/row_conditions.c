@@ -21,7 +21,7 @@ static void say_rows(const uint32_t contents[static ROWS], struct rig_buf *text)
 {
     for (uint32_t row = 0; row < ROWS; row++) {
         rig_buf_clear(text);
-        rig_row_say_contents(contents[row], RIG_ROW_VALUE_COLUMNS, text);
+        rig_row_say_contents(RIG_ROW_PLAIN_WORDS, contents[row], RIG_ROW_VALUE_COLUMNS, text);
         (void)printf("row %" PRIu64 " %s\n", UINT64_C(1) << row, rig_buf_text(text));
     }
 }
@@ -49,7 +49,7 @@ int main(int count, char **arguments)
         for (uint32_t row = 0; row < ROWS; row++)
             sum += (uint64_t)rig_row_tests_hold(&tests, contents[row]) << row;
         rig_buf_clear(&text);
-        rig_row_say_tests(bits, &text);
+        rig_row_say_tests(RIG_ROW_PLAIN_WORDS, bits, &text);
         (void)printf("condition %" PRIu64 " %s\n", sum, rig_buf_text(&text));
     }
     for (uint32_t i = 0; i < UPDATES;) {
@@ -59,7 +59,7 @@ int main(int count, char **arguments)
             continue;
         i++;
         rig_buf_clear(&text);
-        rig_row_say_assignments(payload, ", ", &text);
+        rig_row_say_assignments(RIG_ROW_PLAIN_WORDS, payload, ", ", &text);
         (void)printf("assignment %s\n", rig_buf_text(&text) + 2);
         for (uint32_t row = 0; row < ROWS; row++)
             contents[row] = rig_row_assign(contents[row], payload);

@@ -17,7 +17,8 @@ import rig_command
 SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
 BUILD = pathlib.Path(rig_command.RIG).parent
 JARS = {name: pathlib.Path("/usr/share/java") / f"{name}.jar" for name in ("h2", "hsqldb", "derby")}
-TYPES = ("list-append", "rw-register", "set", "cas-register", "mutex", "queue", "stack", "append-register", "counter", "bank", "predicate")
+TYPES = ("list-append", "rw-register", "set", "cas-register", "mutex", "queue", "stack", "append-register", "counter", "bank", "predicate", "sql")
+ROWS = {"updates": "30%", "deletes": "15%"}
 OBJECTS = ("cas-register", "mutex", "queue", "stack", "append-register")
 
 
@@ -51,7 +52,8 @@ class Odbc(DialectTest):
             with self.subTest(type=kind):
                 connection = f"Driver=SQLite3;Database={self.folder}/{kind}.db;Timeout=5000"
                 database = {"driver": "odbc", "dialect": "sqlite", "connection": connection}
-                _, results = self.run_load(kind, database, () if kind in OBJECTS else ("serializable",), clients=1 if kind in OBJECTS else 2, transactions=60)
+                more = {"statements": ROWS} if kind == "sql" else None
+                _, results = self.run_load(kind, database, () if kind in OBJECTS else ("serializable",), clients=1 if kind in OBJECTS else 2, transactions=60, more=more)
                 self.assertEqual(results["not"], [])
 
     def test_try_skips_the_levels_that_the_dialect_lacks(self):
@@ -108,9 +110,10 @@ class Odbc(DialectTest):
         self.addCleanup(server.stop)
         connection = f"Driver=PostgreSQL Unicode;Server=127.0.0.1;Port={server.port};Database=postgres;UID=postgres;PWD={server.secret};SSLmode=require"
         database = {"driver": "odbc", "dialect": "postgres", "connection": connection, "isolation": "repeatable-read"}
-        for kind in ("list-append", "cas-register", "queue", "bank", "predicate"):
+        for kind in ("list-append", "cas-register", "queue", "bank", "predicate", "sql"):
             with self.subTest(type=kind):
-                finished, results = self.run_load(kind, database, () if kind in OBJECTS else ("snapshot-isolation",))
+                more = {"statements": ROWS} if kind == "sql" else None
+                finished, results = self.run_load(kind, database, () if kind in OBJECTS else ("snapshot-isolation",), more=more)
                 self.assertNotIn(server.secret, finished.out + finished.err)
                 self.assertEqual(results["anomalies"].get("internal"), None)
         # Savepoints, reads that lock, rows before the load.
@@ -121,7 +124,7 @@ class Odbc(DialectTest):
 class Jdbc(DialectTest):
     """All sessions in one JVM, with the database in it."""
 
-    def run_types(self, dialect, connection, types, levels, expected):
+    def run_types(self, dialect, connection, types, levels, expected, more=None):
         if shutil.which("javac") is None or not JARS[dialect if dialect != "hsqldb" else "hsqldb"].exists():
             self.skipTest(f"there is no javac, or no {JARS[dialect]} (scripts/setup)")
         classes = self.folder / "classes"
@@ -132,7 +135,7 @@ class Jdbc(DialectTest):
         database = {"driver": "sql", "dialect": dialect, "command": command, "processes": "one", "connection": connection}
         for kind in types:
             with self.subTest(type=kind):
-                _, results = self.run_load(kind, database, () if kind in OBJECTS else levels, expected=0 if kind in OBJECTS else expected)
+                _, results = self.run_load(kind, database, () if kind in OBJECTS else levels, expected=0 if kind in OBJECTS else expected, more=more)
                 self.assertGreater(results["history"]["ok"], 20)
         return database
 
@@ -164,6 +167,20 @@ class Jdbc(DialectTest):
 
     def test_hsqldb(self):
         self.run_types("hsqldb", "jdbc:hsqldb:mem:rig;hsqldb.tx=mvcc", ("set", "stack"), ("snapshot-isolation",), 0)
+
+    def test_random_sql(self):
+        """Without rows that refer to others: both databases break foreign keys (docs/findings/h2-foreign-key.md)."""
+        more = {"statements": {**ROWS, "references": "0%"}, "transactions": 400}
+        self.run_types("h2", "jdbc:h2:mem:rig;DB_CLOSE_DELAY=-1", ("sql",), ("snapshot-isolation",), 0, more)
+        self.run_types("hsqldb", "jdbc:hsqldb:mem:rig;hsqldb.tx=mvcc", ("sql",), ("snapshot-isolation",), 0, more)
+        database = self.run_types("h2", "jdbc:h2:mem:rig;DB_CLOSE_DELAY=-1", (), (), 0)
+        _, results = self.run_load("sql", {**database, "isolation": "read-uncommitted"}, ("read-committed",), clients=6, transactions=1500, more={"statements": ROWS}, expected=1)
+        self.assertTrue({"G1a", "G1b", "G1c"} & results["anomalies"].keys(), results["anomalies"].keys())
+
+    def test_random_sql_is_refused_where_constraints_are_off(self):
+        database = self.run_types("h2", r"jdbc:h2:mem:rig;DB_CLOSE_DELAY=-1;INIT=SET REFERENTIAL_INTEGRITY FALSE", (), (), 0)
+        finished, _ = self.run_load("sql", database, expected=3)
+        self.assertRegex(finished.err, r"takes a row that a constraint of the workload sql forbids, before the load: `INSERT INTO .* VALUES \(-1, 62, 0, 3, 9\)`")
 
     def test_derby(self):
         # Derby 10.14 has shown a phantom at SERIALIZABLE: a read that waited for an insert took the new row, which an equal read
