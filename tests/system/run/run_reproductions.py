@@ -11,7 +11,7 @@ from rig_command import RigTest, main
 
 SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
 NEEDED = {"pg": ["npm"], "etcd": ["etcd"], "mariadb": ["mariadbd"], "galera": ["mariadbd", "rsync"],
-          "patroni": ["patroni", "etcd"], "redis": ["redis-server", "python3"], "sqlite": []}
+          "patroni": ["patroni", "etcd"], "redis": ["redis-server", "python3"]}
 MISSING = "is not installed", "npm packages did not come"
 LOSS = """
 name: lost-commits
@@ -30,7 +30,7 @@ class Reproductions(RigTest):
     accepts_postgresqls_finding = True  # anomalies are expected
 
     def reproduce(self, name, statuses=(0,)):
-        for program in NEEDED[name.split("-")[0]]:
+        for program in NEEDED.get(name.split("-")[0], []):
             if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin") is None:
                 self.skipTest(f"{program} {MISSING[0]}")
         done = self.rig("reproduce", name, "-o", "out", "--format", "json", timeout=900)
@@ -79,6 +79,19 @@ class Reproductions(RigTest):
     def test_firebird_table_stability_skew(self):
         self.needs("firebird", "isql-fb")
         self.assertIn("did not see", self.reproduce("firebird-table-stability-skew")["witness"])
+
+    def needs_java(self, database):
+        self.needs("javac")
+        if not pathlib.Path(f"/usr/share/java/{database}.jar").exists():
+            self.skipTest(f"there is no {database}.jar (scripts/setup)")
+
+    def test_h2_foreign_key(self):
+        self.needs_java("h2")
+        self.assertIn("deleted row", self.reproduce("h2-foreign-key")["witness"])
+
+    def test_hsqldb_foreign_key(self):
+        self.needs_java("hsqldb")
+        self.assertIn("deleted row", self.reproduce("hsqldb-foreign-key")["witness"])
 
     def test_pg_ssi_summarised(self):
         self.servers("15")
