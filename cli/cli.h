@@ -30,6 +30,7 @@
     X(bundle, "pack what a bug report needs into one archive")                                                         \
     X(scenario, "play sessions whose statements run in a written order")                                               \
     X(store, "list, compare and remove the runs on disk, and write a page of them")                                    \
+    X(serve, "show the runs on disk in a browser, also while they are under way")                                      \
     X(matrix, "run plans or scenarios on many servers, at many levels, and show a table")                              \
     X(convert, "convert a history between rig's own form, JSON lines and EDN")                                         \
     X(gen, "write a synthetic history, right or deliberately wrong, of any size")                                      \
