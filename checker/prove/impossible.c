@@ -277,7 +277,7 @@ static bool is_true(const struct claim *c, uint32_t *against)
 }
 
 /* Two transactions that read one version and both write the key: in either order, a cycle of a ww and an rw edge. */
-static bool forbids_lost_update(enum rig_forbids forbids)
+bool rig_forbids_lost_update(enum rig_forbids forbids)
 {
     return forbids == RIG_FORBIDS_CURSOR || forbids == RIG_FORBIDS_SINGLE || forbids == RIG_FORBIDS_UPDATE_ATOMIC ||
            forbids == RIG_FORBIDS_SNAPSHOT || forbids == RIG_FORBIDS_UPDATES || forbids == RIG_FORBIDS_ITEMS ||
@@ -349,7 +349,7 @@ static uint32_t levels_against(const struct claim *c, bool by_predicate)
         if (c->line->kind == RIG_WITNESS_INTERNAL)
             against = level->internal;
         else if (c->line->kind == RIG_WITNESS_LOST_UPDATE)
-            against = forbids_lost_update(level->forbids);
+            against = rig_forbids_lost_update(level->forbids);
         against = against && !(by_predicate && rig_forbids_items_alone(level->forbids));
         levels |= (uint32_t)against << i;
     }

@@ -9,6 +9,8 @@
 
 #include "checker/prove/contradiction.h"
 
+/* Whether levels of this kind forbid that two transactions read one version and write the key. */
+bool rig_forbids_lost_update(enum rig_forbids forbids);
 /* Whether the read shows the value. */
 bool rig_shows(const struct rig_history *history, const struct rig_txn_op *read, int64_t value);
 struct rig_impossible {

@@ -207,7 +207,7 @@ static enum rig_rc read_line(struct reading *r)
     for (unsigned kind = 0; kind < RIG_WITNESS_KINDS; kind++)
         line.kind = is_word(word, rig_witness_kinds[kind]) ? (enum rig_witness_kind)kind : line.kind;
     bool ok = line.kind != RIG_WITNESS_KINDS;
-    if (line.kind == RIG_WITNESS_PROCESS || line.kind == RIG_WITNESS_REALTIME || line.kind == RIG_WITNESS_SUPPOSE)
+    if (line.kind >= RIG_WITNESS_PROCESS && line.kind <= RIG_WITNESS_SUPPOSE && line.kind != RIG_WITNESS_CYCLE)
         ok = read_txn(r, &line.from) && read_txn(r, &line.to);
     else if (ok && line.kind != RIG_WITNESS_CYCLE)
         ok = read_txn(r, &line.from) && read_number(r, &line.from_op) && read_txn(r, &line.to) &&

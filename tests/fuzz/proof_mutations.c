@@ -101,8 +101,7 @@ static void invent_line(const struct rig_history *history, struct rig_buf *out)
          names > 0; names--) {
         rig_buf_add_char(out, ' ');
         add_name(history, out);
-        if (kind != RIG_WITNESS_PROCESS && kind != RIG_WITNESS_REALTIME && kind != RIG_WITNESS_SUPPOSE &&
-            kind != RIG_WITNESS_KINDS)
+        if ((kind < RIG_WITNESS_PROCESS || kind > RIG_WITNESS_SUPPOSE) && kind != RIG_WITNESS_KINDS)
             rig_buf_printf(out, " %" PRIu32, below(6));
     }
     if (kind <= RIG_WITNESS_RW)
