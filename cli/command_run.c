@@ -242,6 +242,8 @@ static void collect_facts(struct job *job)
         .folder = job->folder,
         .report = best_report(job),
         .plan_yaml = rig_buf_text(&job->plan_yaml),
+        .plan_path = job->provenance.plan_path[0] == '\0' ? NULL : job->provenance.plan_path,
+        .plan_line = job->provenance.plan_line,
         .seed = job->plan->seed,
         .client_count = (uint32_t)job->plan->clients.count,
         .load_s = (double)result->load_ns / (double)RIG_NS_PER_S,
@@ -539,6 +541,7 @@ static int run_job(struct job *job)
         return rig_cli_fail(&err);
     path_in(job, RIG_RUN_PROGRESS, job->progress_file);
     rig_cli_provenance_init(&job->provenance);
+    rig_cli_provenance_find_plan(&job->provenance, job->plan->path);
     announce(job);
     rig_cli_heal_leftovers(job->plan);
     if (job->request->ranks != NULL)
