@@ -333,7 +333,7 @@ static void list_reproduction(struct lister *lister, const struct rig_reproducti
     end_row(lister);
 }
 
-static void list_reproductions(struct lister *lister)
+static void list_bugs(struct lister *lister)
 {
     struct rig_arena arena;
     struct rig_text_list names = {.count = 0};
@@ -392,13 +392,9 @@ static const struct {
     const char *name;
     void (*list)(struct lister *lister);
 } lists[] = {
-    {"drivers", list_drivers},
-    {"workloads", list_workloads},
-    {"faults", list_faults},
-    {"levels", list_levels},
-    {"anomalies", list_anomalies},
-    {"dialects", list_dialects},
-    {"reproductions", list_reproductions},
+    {"drivers", list_drivers}, {"workloads", list_workloads}, {"faults", list_faults},
+    {"levels", list_levels},   {"anomalies", list_anomalies}, {"dialects", list_dialects},
+    {"bugs", list_bugs},       {"reproductions", list_bugs}, /* the name in earlier versions */
     {"plans", list_plans},
 };
 
@@ -416,12 +412,12 @@ static const struct rig_argument arguments_of_list[] = {
 
 static const struct rig_arguments_table table_of_list = {
     .command = "list",
-    .positionals = "drivers|workloads|faults|levels|anomalies|dialects|reproductions|plans [LEVEL]",
+    .positionals = "drivers|workloads|faults|levels|anomalies|dialects|bugs|plans [LEVEL]",
     .least_positionals = 1,
     .most_positionals = 2,
     .description =
         "Lists what this build supports, one line each. `dialects` are what drivers know of databases,\n"
-        "`reproductions` known bugs that `rig reproduce` shows again, and `plans` those that `rig run NAME` runs. "
+        "`bugs` known bugs that `rig reproduce` shows again, and `plans` those that `rig run NAME` runs. "
         "Levels have a drawing of their implications; "
         "`levels LEVEL`\n"
         "shows one of them, with the cycles that it forbids and what implies it. Levels and\n"
@@ -451,7 +447,7 @@ static int complain_unknown(const char *name)
         rig_cli_complain("list: there is no list `%s`; did you mean `%s`?", name, nearest.best);
     else
         rig_cli_complain("list: there is no list `%s`; expected one of "
-                         "drivers|workloads|faults|levels|anomalies|dialects|reproductions|plans",
+                         "drivers|workloads|faults|levels|anomalies|dialects|bugs|plans",
                          name);
     return RIG_EXIT_USAGE;
 }
