@@ -63,7 +63,8 @@
         {.name = "known",                                                                                              \
          .value = "NAME",                                                                                              \
          .repeatable = true,                                                                                           \
-         .help = "known bug whose anomalies are accepted, instead of the plan's check.known (rig list bugs)"},         \
+         .help =                                                                                                       \
+             "known bug whose anomalies are accepted, instead of the plan's check.known (rig list reproductions)"},    \
     {                                                                                                                  \
         .name = "max-witnesses", .value = "N",                                                                         \
         .help = "witnesses kept of each anomaly, instead of the plan's check.max-witnesses"                            \

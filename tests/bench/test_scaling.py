@@ -19,7 +19,7 @@ import cases  # noqa: E402
 from histories import Histories  # noqa: E402
 from measure import Checker  # noqa: E402
 
-TURNS = 3
+TURNS = 4
 
 
 class Scaling(unittest.TestCase):
