@@ -160,10 +160,14 @@ static bool set_take(struct rig_my_schema *schema, struct rig_my_statement *of, 
     "UPDATE %s SET p = v, v = $4 + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', p))" more          \
     " " BETWEEN(column)
 
+/* The same without a version, which reads of what is not committed would show: the number is in p. */
+#define MARK(column)                                                                                                   \
+    "UPDATE %s SET p = $4 + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', v)) " BETWEEN(column)
+
 /*
  * Each has one column, as a text. The server has no UPDATE that returns rows: a variable collects them, in the
  * evaluation of the assignments, which is once for each row that the statement changes. A SELECT behind it could see
- * other rows, or lock more of them. A delete first changes its rows, and then removes those that it changed, by the
+ * other rows, or lock more of them. A delete first marks its rows, and then removes those that it marked, by the
  * same condition.
  */
 static bool set_statements_of_predicates(struct rig_my_schema *schema, uint32_t table)
@@ -183,12 +187,12 @@ static bool set_statements_of_predicates(struct rig_my_schema *schema, uint32_t 
         set_text(&of[RIG_SQL_SUM_BY_CLASS], "SELECT CONCAT(0, ',', COALESCE(SUM(v), 0)) FROM %s " BETWEEN("c"), name) &&
         set_text(&of[RIG_SQL_UPDATE_BY_ID], CHANGE(", c = $4 DIV 10 MOD 100", "id"), name) &&
         set_text(&of[RIG_SQL_UPDATE_BY_CLASS], CHANGE(", c = $4 DIV 10 MOD 100", "c"), name) &&
-        set_text(&of[RIG_SQL_DELETE_BY_ID], CHANGE("", "id"), name) &&
-        set_text(&of[RIG_SQL_DELETE_BY_CLASS], CHANGE("", "c"), name) &&
+        set_text(&of[RIG_SQL_DELETE_BY_ID], MARK("id"), name) &&
+        set_text(&of[RIG_SQL_DELETE_BY_CLASS], MARK("c"), name) &&
         set_text(&of[RIG_SQL_INSERT], "INSERT INTO %s (k, id, v, c) VALUES ($1, $2, $2, $2 DIV 10 MOD 100)", name) &&
         set_text(&of[CLEAR_ROWS], "SET @rig = ''") && set_text(&of[TAKE_ROWS], "SELECT @rig") &&
-        set_text(&of[REMOVE_BY_ID], "DELETE FROM %s " BETWEEN("id") " AND v = $4", name) &&
-        set_text(&of[REMOVE_BY_CLASS], "DELETE FROM %s " BETWEEN("c") " AND v = $4", name);
+        set_text(&of[REMOVE_BY_ID], "DELETE FROM %s " BETWEEN("id") " AND p = $4", name) &&
+        set_text(&of[REMOVE_BY_CLASS], "DELETE FROM %s " BETWEEN("c") " AND p = $4", name);
     of[RIG_SQL_UPDATE_BY_ID].next = of[RIG_SQL_UPDATE_BY_CLASS].next = first + TAKE_ROWS;
     of[RIG_SQL_DELETE_BY_ID].next = first + REMOVE_BY_ID;
     of[RIG_SQL_DELETE_BY_CLASS].next = first + REMOVE_BY_CLASS;

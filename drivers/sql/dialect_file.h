@@ -45,7 +45,11 @@
     X(CHANGE_BY_CLASS, "change-by-class",                                                                              \
       "UPDATE {table} SET p = v, v = {number}, c = {class} WHERE k = {key} AND c BETWEEN {low} AND {high}")            \
     X(CHANGED, "changed", "SELECT id, p FROM {table} WHERE k = {key} AND v = {number}")                                \
-    X(REMOVE, "remove", "DELETE FROM {table} WHERE k = {key} AND v = {number}")                                        \
+    X(MARK_BY_ID, "mark-by-id", "UPDATE {table} SET p = {number} WHERE k = {key} AND id BETWEEN {low} AND {high}")     \
+    X(MARK_BY_CLASS, "mark-by-class",                                                                                  \
+      "UPDATE {table} SET p = {number} WHERE k = {key} AND c BETWEEN {low} AND {high}")                                \
+    X(MARKED, "marked", "SELECT id, v FROM {table} WHERE k = {key} AND p = {number}")                                  \
+    X(REMOVE, "remove", "DELETE FROM {table} WHERE k = {key} AND p = {number}")                                        \
     X(INSERT_ROW, "insert-row", "INSERT INTO {table} (k, id, v, c) VALUES ({key}, {value}, {value}, {class})")
 
 enum rig_sql_dialect_statement {

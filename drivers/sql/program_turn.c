@@ -65,15 +65,20 @@ void rig_sql_program_put_of(enum rig_workload workload, enum rig_sql_dialect_sta
     }
 }
 
-/* An update or delete gives its rows by the version that it wrote, which no other statement writes. */
+/* An update gives its rows by the version that it wrote, which no other statement writes. A delete marks its rows in
+ * another column: reads of what is not committed show versions. */
 static bool change_rows(struct rig_sql_turn *turn, uint32_t op, bool by_id, bool deletes,
                         const struct rig_sql_values *values)
 {
+    const enum rig_sql_dialect_statement change = deletes ? by_id ? RIG_SQL_SAYS_MARK_BY_ID : RIG_SQL_SAYS_MARK_BY_CLASS
+                                                  : by_id ? RIG_SQL_SAYS_CHANGE_BY_ID
+                                                          : RIG_SQL_SAYS_CHANGE_BY_CLASS;
+    const enum rig_sql_dialect_statement changed = deletes ? RIG_SQL_SAYS_MARKED : RIG_SQL_SAYS_CHANGED;
     int64_t count = 0, removed = 0;
     size_t rows = 0;
-    if (!rig_sql_turn_change(turn, by_id ? RIG_SQL_SAYS_CHANGE_BY_ID : RIG_SQL_SAYS_CHANGE_BY_CLASS, values, &count))
+    if (!rig_sql_turn_change(turn, change, values, &count))
         return false;
-    if (!rig_sql_turn_take_pairs(turn, op, false, rig_sql_turn_say(turn, RIG_SQL_SAYS_CHANGED, values), &rows))
+    if (!rig_sql_turn_take_pairs(turn, op, false, rig_sql_turn_say(turn, changed, values), &rows))
         return false;
     if (deletes && !rig_sql_turn_change(turn, RIG_SQL_SAYS_REMOVE, values, &removed))
         return false;

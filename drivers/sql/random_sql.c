@@ -188,32 +188,37 @@ static void add_collected(const struct statement *s, uint32_t part, struct rig_b
         rig_buf_add_text(sql, "SET @rig = ''");
     } else if (part == 1) {
         rig_buf_printf(sql,
-                       "UPDATE %s SET p = v, v = %" PRId64
-                       " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', p))",
-                       s->table, s->number);
+                       "UPDATE %s SET %s = %" PRId64
+                       " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', %s))",
+                       s->table, removes ? "p" : "p = v, v", s->number, removes ? "v" : "p");
         rig_row_say_assignments(words_of(s->dialect), removes ? 0 : rig_row_payload(s->number), ", ", sql);
         add_where(s, sql);
     } else if (removes && part == 2) {
         rig_buf_printf(sql, "DELETE FROM %s", s->table);
         add_where(s, sql);
-        rig_buf_printf(sql, " AND v = %" PRId64, s->number);
+        rig_buf_printf(sql, " AND p = %" PRId64, s->number);
     } else {
         rig_buf_add_text(sql, "SELECT @rig");
     }
 }
 
-/* Standard SQL: the rows get their version, are selected by it, and a delete then removes them. */
+/* Standard SQL: the rows get their version, and are selected by it. Those of a delete get its number as p, because a read
+ * of what is not committed shows v, and are then removed. */
 static void add_marked(const struct statement *s, uint32_t part, struct rig_buf *sql)
 {
     const bool removes = rig_row_action(s->number) == RIG_ROWS_DELETE;
     if (part == 0) {
-        rig_buf_printf(sql, "UPDATE %s SET p = v, v = %" PRId64, s->table, s->number);
+        rig_buf_printf(sql, "UPDATE %s SET %s = %" PRId64, s->table, removes ? "p" : "p = v, v", s->number);
         rig_row_say_assignments(words_of(s->dialect), removes ? 0 : rig_row_payload(s->number), ", ", sql);
         add_where(s, sql);
         return;
     }
-    rig_buf_add_text(sql, part == 1 ? "SELECT id, p FROM " : "DELETE FROM ");
-    rig_buf_printf(sql, "%s WHERE k = %" PRId64 " AND v = %" PRId64, s->table, s->key, s->number);
+    rig_buf_printf(sql,
+                   part == 2 ? "DELETE FROM %s"
+                   : removes ? "SELECT id, v FROM %s"
+                             : "SELECT id, p FROM %s",
+                   s->table);
+    rig_buf_printf(sql, " WHERE k = %" PRId64 " AND %s = %" PRId64, s->key, removes ? "p" : "v", s->number);
 }
 
 static void add_change(const struct statement *s, struct rig_buf *sql)

@@ -215,6 +215,15 @@ class Mariadb(Loads):
         self.assertEqual(results["levels"]["consistent-view"], "refuted")
         self.assertFalse({"predicate-mismatch", "garbage-read", "G1a", "G1b"} & results["anomalies"].keys())
 
+    def test_read_uncommitted_shows_dirty_reads_alone(self):
+        """A delete marks its rows before it removes them; a dirty read does not show the mark as a version."""
+        for kind in ("sql", "predicate"):
+            with self.subTest(type=kind):
+                results = self.load(self.database("read-uncommitted"), "read-committed", 1, f"workload.type={kind}", "workload.statements.deletes=30%",
+                                    out=f"out-{kind}")
+                self.assertTrue({"G1a", "G1b", "G1c"} & results["anomalies"].keys(), results["anomalies"].keys())
+                self.assertNotEqual(results["levels"]["read-uncommitted"], "refuted", results["anomalies"].keys())
+
     def test_prepared_statements_are_refused(self):
         plan = self.plan(PLAN.format(seed=5, transactions=100, database=json.dumps({**self.database("serializable"), "prepared": True}), level="serializable"))
         done = self.rig("run", plan, "-o", "out")
