@@ -102,30 +102,46 @@ static bool misses(const struct rig_inference *inference, uint32_t txn, uint32_t
            rig_row_own_version(inference->rows, txn, read, id, NULL) == RIG_ROW_NONE;
 }
 
+/* Whether `read` of `from` precedes this version of `to`, since which the row meets the condition. */
+static bool explain_missed_version(const struct rig_inference *inference, struct rig_step *step, uint32_t read,
+                                   uint32_t version)
+{
+    const struct rig_row_chains *rows = inference->rows;
+    const struct rig_txn_op *from = rig_txn_ops(inference->history, step->from);
+    const uint32_t insert = rig_rows_statement(rows, from[read].key, rows->versions[version].id);
+    struct rig_row_span span;
+    if (insert == RIG_ROW_NONE || !misses(inference, step->from, read, insert, &span) || span.last == span.end)
+        return false;
+    const struct rig_row_write *row = &rows->statements[insert];
+    const uint32_t change = span.last == RIG_ROW_NONE ? row->first_version : rows->versions[span.last].next;
+    const struct rig_row_write *by = &rows->statements[rows->versions[change].statement];
+    if (by->txn != step->to)
+        return false;
+    step->key = from[read].key;
+    step->from_op = read;
+    step->to_op = by->op;
+    step->from_value = row->number;
+    step->to_value = by->number;
+    step->absent = true;
+    step->by_predicate = rig_row_condition_at(from, read).column != RIG_ROW_BY_KEY;
+    return true;
+}
+
 /* rw: `read` does not show a row that a statement of `to` made meet its condition for good. */
 static bool explain_missed(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
 {
-    const struct rig_history *history = inference->history;
     const struct rig_row_chains *rows = inference->rows;
-    const struct rig_txn_op *from = rig_txn_ops(history, step->from);
-    const uint32_t key = from[read].key;
-    for (uint32_t i = rows->insert_first[key]; i < rows->insert_first[key + 1]; i++) {
-        const struct rig_row_write *row = &rows->statements[rows->inserts[i]];
-        struct rig_row_span span;
-        if (!misses(inference, step->from, read, rows->inserts[i], &span) || span.last == span.end)
+    const struct rig_txn_op *to = rig_txn_ops(inference->history, step->to);
+    const uint32_t key = rig_txn_ops(inference->history, step->from)[read].key;
+    for (uint32_t j = 0; j < rig_txn_op_count(inference->history, step->to); j++) {
+        if (!rig_row_writes(&to[j]) || to[j].key != key)
             continue;
-        const uint32_t change = span.last == RIG_ROW_NONE ? row->first_version : rows->versions[span.last].next;
-        const struct rig_row_write *by = &rows->statements[rows->versions[change].statement];
-        if (by->txn != step->to)
-            continue;
-        step->key = key;
-        step->from_op = read;
-        step->to_op = by->op;
-        step->from_value = row->number;
-        step->to_value = by->number;
-        step->absent = true;
-        step->by_predicate = rig_row_condition_at(from, read).column != RIG_ROW_BY_KEY;
-        return true;
+        const uint32_t statement = rig_rows_statement(rows, key, to[j].value);
+        const struct rig_row_write *by = &rows->statements[statement];
+        for (uint32_t v = 0; statement != RIG_ROW_NONE && v < by->version_count; v++) {
+            if (explain_missed_version(inference, step, read, by->first_version + v))
+                return true;
+        }
     }
     return false;
 }
