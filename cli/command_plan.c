@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/plan_arguments.h"
 #include "generator/generator.h"
+#include "history/types/sent_sql.h"
 #include "history/types/types.h"
 #include "run/load/run.h"
 #include "run/plan/plan.h"
@@ -46,11 +47,46 @@ static void print_question(const struct rig_transaction *transaction, uint64_t n
     (void)printf("\n\n");
 }
 
+static void add_form(void *context, enum rig_sql_form form, const char *text)
+{
+    rig_sent_sql_add_form(form, text, context);
+}
+
+/* A statement with values that depend on what an earlier read of the transaction shows has those of a read that found
+ * nothing. */
+static enum rig_rc show_sql(const struct rig_sent_sql *sent, enum rig_workload workload,
+                            const struct rig_transaction *transaction, struct rig_err *err)
+{
+    struct rig_read *reads = calloc((size_t)transaction->op_count + 1, sizeof *reads);
+    struct rig_buf text;
+    if (reads == NULL)
+        return rig_no_memory(err, "the requests");
+    const struct rig_sent_question question = {.workload = workload,
+                                               .ops = transaction->ops,
+                                               .op_count = transaction->op_count,
+                                               .reads = reads,
+                                               .client = transaction->client,
+                                               .read_only = transaction->read_only,
+                                               .savepoint_from = transaction->rollback.from,
+                                               .savepoint_to = transaction->rollback.to};
+    rig_buf_init(&text, 0);
+    rig_sent_sql_say_session(sent, "", &text);
+    rig_sent_sql_say(sent, &question, "", &text);
+    rig_buf_add_char(&text, '\n');
+    show(NULL, rig_buf_text(&text));
+    rig_buf_done(&text);
+    free(reads);
+    return RIG_OK;
+}
+
 /* The first ones that only read, and the first that write: usually they are asked in different ways. */
-static enum rig_rc show_some(const struct rig_plan *plan, struct rig_generator *generator, struct rig_err *err)
+static enum rig_rc show_some(const struct rig_plan *plan, const char *meta, struct rig_generator *generator,
+                             struct rig_err *err)
 {
     const enum rig_workload workload = (enum rig_workload)plan->workload.type;
     struct rig_transaction transaction = {.client = 0};
+    struct rig_sent_sql sent;
+    const bool has_sql = rig_sent_sql_read(meta, &sent);
     int shown[2] = {0, 0};
     enum rig_rc rc = RIG_OK;
     for (uint64_t i = 0; rc == RIG_OK && i < LOOKED_AT; i++) {
@@ -58,8 +94,33 @@ static enum rig_rc show_some(const struct rig_plan *plan, struct rig_generator *
         if (transaction.op_count == 0 || shown[transaction.read_only]++ >= SHOWN_OF_A_KIND)
             continue;
         print_question(&transaction, i + 1);
-        rc = plan->driver->preview(plan->driver_options, workload, &transaction, show, NULL, err);
+        if (has_sql)
+            rc = show_sql(&sent, workload, &transaction, err);
+        else
+            rc = plan->driver->preview(plan->driver_options, workload, &transaction, show, NULL, err);
     }
+    return rc;
+}
+
+/* Gives the record's lines about the statements of a driver of SQL databases; they stay empty for other drivers. */
+static enum rig_rc find_statements(const struct rig_plan *plan, struct rig_buf *meta, struct rig_err *err)
+{
+    const struct rig_run_env env = {.options = plan->driver_options,
+                                    .workload = (enum rig_workload)plan->workload.type,
+                                    .client_count = (uint32_t)plan->clients.count,
+                                    .seed = plan->seed,
+                                    .run_name = "rig_run",
+                                    .certificate = plan->certificate,
+                                    .accounts = rig_generator_accounts(&plan->workload),
+                                    .prefilled_keys = plan->prefilled_keys};
+    struct rig_statement_texts texts = {.tell = add_form, .context = meta};
+    if (plan->driver->statements == NULL)
+        return RIG_OK;
+    const enum rig_rc rc = plan->driver->statements(&env, &texts, err);
+    if (rc == RIG_OK && texts.table_count == 0 && plan->driver->preview == NULL)
+        return rig_fail(err, RIG_E_USAGE, "--requests: each statement of this workload is a text of its own");
+    if (rc == RIG_OK && texts.table_count > 0)
+        rig_sent_sql_add_head(texts.table_count, env.client_count, texts.locks_some, meta);
     return rc;
 }
 
@@ -67,13 +128,18 @@ static enum rig_rc show_some(const struct rig_plan *plan, struct rig_generator *
 static enum rig_rc cli_dry_run(const struct rig_plan *plan, struct rig_err *err)
 {
     struct rig_generator *generator = NULL;
-    if (plan->driver->preview == NULL)
+    struct rig_buf meta;
+    if (plan->driver->preview == NULL && plan->driver->statements == NULL)
         return rig_fail(err, RIG_E_USAGE, "--requests: the driver %s does not show its requests", plan->driver->name);
-    enum rig_rc rc =
-        rig_generator_new(rig_plan_workload(plan, 0), plan->seed, 0, (uint32_t)plan->clients.count, &generator, err);
+    rig_buf_init(&meta, 0);
+    enum rig_rc rc = find_statements(plan, &meta, err);
     if (rc == RIG_OK)
-        rc = show_some(plan, generator, err);
+        rc = rig_generator_new(rig_plan_workload(plan, 0), plan->seed, 0, (uint32_t)plan->clients.count, &generator,
+                               err);
+    if (rc == RIG_OK)
+        rc = show_some(plan, rig_buf_text(&meta), generator, err);
     rig_generator_free(generator);
+    rig_buf_done(&meta);
     return rc;
 }
 

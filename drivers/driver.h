@@ -32,8 +32,9 @@
 #include "drivers/rows.h"
 #include "drivers/texts.h"
 #include "history/model/transaction.h"
+#include "history/types/sql_forms.h"
 
-#define RIG_DRIVER_ABI    16u
+#define RIG_DRIVER_ABI    17u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -402,6 +403,16 @@ struct rig_script_part {
     uint32_t turn_count;
 };
 
+/* Takes the texts of the forms that the statements of a workload have (history/types/sql_forms.h). */
+struct rig_statement_texts {
+    /* Once a form that the run may send. Several statements of one form are a line each, in their order; a line that
+     * begins with -- is a remark. Copies the text. */
+    void (*tell)(void *context, enum rig_sql_form form, const char *text);
+    void *context;
+    int64_t table_count; /* by the driver, for the placeholder $5; stays 0 where it tells no form */
+    bool locks_some;     /* by the driver: of the reads in transactions that write, some lock and some do not */
+};
+
 /* Bits for rig_driver.certificates. */
 #define RIG_CERTIFICATE_BIT(mode) (UINT32_C(1) << (mode))
 /* Beside them: a commit has only the last version of each key, in any order of the keys
@@ -490,6 +501,12 @@ struct rig_driver {
      * with a newline. A dry run: no I/O except reading files that the options name. */
     enum rig_rc (*preview)(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
                            void (*show)(void *context, const char *text), void *context, struct rig_err *err);
+
+    /*
+     * Optional, of databases of SQL: the statements of the run's workload, for its record and its reports. I/O as for
+     * `check`. Programs, and statements that are each a text of its own, have no forms: `preview` shows the latter.
+     */
+    enum rig_rc (*statements)(const struct rig_run_env *env, struct rig_statement_texts *texts, struct rig_err *err);
 
     /* Optional: a shell script that sends the requests of these transactions and compares the answers
      * (docs/reproduce.md). Lists and registers only; I/O as for `preview`. */

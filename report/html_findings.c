@@ -5,6 +5,7 @@
 #include "report/certificate_report.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
+#include "report/sent.h"
 #include "report/server_log.h"
 #include "report/svg.h"
 #include "report/tell.h"
@@ -14,6 +15,17 @@
 enum { PICTURES_SHOWN = 3 };
 /* The page stays below 3 MB: past these sizes a witness has no picture, and then no place. */
 enum { PICTURES_BYTES = 900 << 10, WITNESSES_BYTES = 1200 << 10 };
+
+static void add_sql(struct rig_buf *out, const struct rig_history *history, const struct rig_witness *witness)
+{
+    struct rig_buf sql;
+    rig_buf_init(&sql, 0);
+    rig_sent_witness_text(&sql, history, witness, "");
+    if (sql.size > 0)
+        rig_tell(out, "<details class=\"log\"><summary>the SQL that was sent</summary>\n<pre>%h</pre></details>\n",
+                 rig_buf_text(&sql));
+    rig_buf_done(&sql);
+}
 
 void rig_html_witness(struct rig_buf *out, const struct rig_witness *witness, const struct rig_history *history,
                       const struct rig_report_run *run, const struct rig_episodes *episodes, bool picture)
@@ -34,6 +46,7 @@ void rig_html_witness(struct rig_buf *out, const struct rig_witness *witness, co
     rig_markup_escape(out, rig_buf_text(&during));
     rig_buf_done(&during);
     rig_buf_add_text(out, "</pre>\n");
+    add_sql(out, history, witness);
     unsigned lines;
     const char *log = rig_server_logs_of(run == NULL ? NULL : run->logs, witness, &lines);
     if (lines == 0)

@@ -26,6 +26,7 @@
 #include "report/known_report.h"
 #include "report/report.h"
 #include "report/run_facts.h"
+#include "report/sent.h"
 #include "report/server_crashes.h"
 #include "report/server_log.h"
 #include "report/words.h"
@@ -329,6 +330,7 @@ static void add_witness(struct rig_json_writer *w, const struct rig_history *his
     if (witness->blocked != NULL)
         add_blocked(w, history, witness);
     add_answers(w, history, witness);
+    rig_sent_witness_json(w, history, witness);
     add_during(w, history, episodes, witness);
     add_log(w, logs, witness);
     rig_json_end(w);

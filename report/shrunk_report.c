@@ -4,6 +4,7 @@
 #include "base/json_members.h"
 #include "checker/model/anomaly.h"
 #include "history/types/types.h"
+#include "report/sent.h"
 #include "report/words.h"
 
 static const char *end_of(const struct rig_history *history, uint32_t txn)
@@ -72,6 +73,16 @@ static void add_order(struct rig_buf *out, const struct rig_smallest_part *shrun
     }
 }
 
+static void add_sql(struct rig_buf *out, const struct rig_history *history)
+{
+    struct rig_buf sql;
+    rig_buf_init(&sql, 0);
+    rig_sent_history_text(&sql, history, "  ");
+    if (sql.size > 0)
+        rig_tell(out, "\nThe SQL that was sent for these operations:\n%s", rig_buf_text(&sql));
+    rig_buf_done(&sql);
+}
+
 void rig_report_shrunk_text(const struct rig_smallest_part *shrunk, const struct rig_interleaving *interleaving,
                             const char *file, struct rig_buf *out)
 {
@@ -80,6 +91,7 @@ void rig_report_shrunk_text(const struct rig_smallest_part *shrunk, const struct
     rig_words_clean(out, witness_of(shrunk)->text, true);
     rig_buf_add_char(out, '\n');
     add_order(out, shrunk, interleaving);
+    add_sql(out, shrunk->history);
     if (file != NULL)
         rig_buf_printf(out, "\nhistory: %s\n", file);
 }
@@ -119,6 +131,7 @@ void rig_report_shrunk_json(const struct rig_smallest_part *shrunk, const struct
     for (uint32_t i = 0; i < interleaving->step_count; i++)
         add_json_step(&json, history, &interleaving->steps[i]);
     rig_json_end(&json);
+    rig_sent_history_json(&json, history);
     if (file != NULL)
         rig_json_string(&json, "file", file);
     rig_json_end(&json);

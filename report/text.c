@@ -16,6 +16,7 @@
 #include "report/known_report.h"
 #include "report/report.h"
 #include "report/run_facts.h"
+#include "report/sent.h"
 #include "report/server_log.h"
 #include "report/tell.h"
 #include "report/text_parts.h"
@@ -167,11 +168,23 @@ static bool is_loss(enum rig_anomaly anomaly)
     return anomaly == RIG_ANOMALY_LOST_APPEND || anomaly == RIG_ANOMALY_LOST_WRITE;
 }
 
+static void add_sql(const struct rig_text_page *page, const struct rig_witness *witness)
+{
+    struct rig_buf sql;
+    rig_buf_init(&sql, 0);
+    rig_sent_witness_text(&sql, page->verdict->history, witness, "      ");
+    if (sql.size > 0)
+        rig_tell(page->out, "    the SQL that was sent:\n%s", rig_buf_text(&sql));
+    rig_buf_done(&sql);
+}
+
 static void add_some_witnesses(const struct rig_text_page *page, enum rig_anomaly anomaly)
 {
     const struct rig_finding *finding = &page->verdict->findings[anomaly];
-    for (uint32_t i = 0; i < finding->witness_count && i < WITNESSES_SHOWN; i++)
+    for (uint32_t i = 0; i < finding->witness_count && i < WITNESSES_SHOWN; i++) {
         rig_text_witness(page, &finding->witnesses[i], i + 1);
+        add_sql(page, &finding->witnesses[i]);
+    }
     if (finding->witness_count > WITNESSES_SHOWN)
         rig_tell(page->out, "\n  %s: %d more with a witness in the HTML and JSON reports%s.\n",
                  rig_anomaly_info(anomaly)->name, finding->witness_count - WITNESSES_SHOWN,

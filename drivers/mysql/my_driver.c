@@ -10,7 +10,7 @@
 #include "drivers/mysql/my_fault.h"
 #include "drivers/mysql/my_tables.h"
 #include "drivers/sql/sql_cluster.h"
-#include "drivers/sql/sql_preview.h"
+#include "drivers/sql/sql_told.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
 #include "drivers/sql/sql_text.h"
@@ -111,47 +111,54 @@ static const struct rig_text_ops text_ops = {.clear = rig_sql_text_clear,
                                              .execute = rig_sql_text_execute,
                                              .look = rig_sql_text_look};
 
-static void preview_statement(struct rig_sql_preview *preview, const struct rig_my_schema *schema, uint32_t op)
+static void tell_number(struct rig_sql_told *told, const struct rig_my_schema *schema, uint32_t number,
+                        enum rig_sql_form form)
 {
-    struct rig_sql_numbers numbers = {.key = 0};
     uint32_t steps[RIG_MY_STEPS];
-    const uint32_t count =
-        rig_my_schema_steps(schema, rig_my_schema_of_op(schema, &preview->transaction, op, &numbers), steps);
-    const int64_t values[] = {numbers.key, numbers.value, numbers.expected, numbers.further};
+    const uint32_t count = rig_my_schema_steps(schema, number, steps);
     for (uint32_t i = 0; i < count; i++) {
-        struct rig_buf sql;
-        rig_buf_init(&sql, 0);
-        rig_my_statement_print(&schema->statements[steps[i]], values, &sql);
-        rig_sql_preview_say(preview, rig_buf_text(&sql));
-        rig_buf_done(&sql);
+        const struct rig_my_statement *statement = &schema->statements[steps[i]];
+        if (statement->text != NULL)
+            rig_sql_told_add(told, statement->text, '$', statement->order);
+    }
+    rig_sql_told_end(told, form);
+}
+
+static void tell_all(struct rig_sql_told *told, const struct rig_my_schema *schema)
+{
+    struct rig_buf session;
+    rig_buf_init(&session, 0);
+    rig_my_schema_session(schema, &session);
+    rig_sql_told_say(told, RIG_SQL_FORM_SESSION, rig_buf_text(&session));
+    rig_buf_done(&session);
+    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN, rig_my_schema_begin(schema, false));
+    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN_READ_ONLY, rig_my_schema_begin(schema, true));
+    rig_sql_told_usual(told);
+    const bool rows = schema->workload == RIG_WORKLOAD_PREDICATE;
+    const int first = rows ? RIG_SQL_FORM_LIST_BY_ID : RIG_SQL_FORM_READ;
+    const uint32_t count = rows ? (uint32_t)RIG_SQL_PREDICATE_COUNT : (uint32_t)RIG_SQL_NOTHING;
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows || i != RIG_SQL_READ_LOCKED || schema->options->sql.lock_reads > 0)
+            tell_number(told, schema, i, (enum rig_sql_form)(first + (int)i));
     }
 }
 
-static enum rig_rc preview(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
-                           void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+static enum rig_rc statements(const struct rig_run_env *env, struct rig_statement_texts *texts, struct rig_err *err)
 {
-    const struct rig_run_env env = {.options = options, .workload = workload, .run_name = RIG_SQL_PREVIEW_RUN};
-    struct rig_sql_preview preview;
+    const struct rig_my_options *options = env->options;
     struct rig_my_schema schema = {.statements = NULL};
-    struct rig_buf session;
-    rig_buf_init(&session, 0);
-    enum rig_rc rc = rig_sql_preview_init(&preview, transaction, show, context, err);
-    if (rc == RIG_OK)
-        rc = rig_my_schema_init(&schema, &env, options, err);
+    struct rig_sql_told told;
+    char table[RIG_MY_TABLE_BYTES];
+    if (env->rows != NULL)
+        return RIG_OK;
+    const enum rig_rc rc = rig_my_schema_init(&schema, env, options, err);
     if (rc == RIG_OK) {
-        rig_my_schema_session(&schema, &session);
-        rig_sql_preview_say(&preview, rig_buf_text(&session));
-        rig_sql_preview_say(&preview, rig_my_schema_begin(&schema, transaction->read_only));
+        rig_my_schema_table(&schema, 0, table);
+        if (rig_sql_told_init(&told, env, &options->sql, table, texts))
+            tell_all(&told, &schema);
+        rig_sql_told_done(&told);
     }
-    for (uint32_t op = 0; rc == RIG_OK && op < transaction->op_count; op++) {
-        rig_sql_preview_savepoint(&preview, op);
-        preview_statement(&preview, &schema, op);
-    }
-    if (rc == RIG_OK)
-        rig_sql_preview_say(&preview, "COMMIT");
     rig_my_schema_done(&schema);
-    rig_sql_preview_done(&preview);
-    rig_buf_done(&session);
     return rc;
 }
 
@@ -179,7 +186,7 @@ const struct rig_driver rig_driver = {
     .interrupt = rig_sql_session_interrupt,
     .close = rig_sql_session_close,
     .describe = describe,
-    .preview = preview,
+    .statements = statements,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES) |
                RIG_COLUMN_BIT(RIG_COLUMN_START_TS) | RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
     .settings = settings,

@@ -9,7 +9,7 @@
 #include "drivers/postgres/pg_title.h"
 #include "drivers/postgres/pg_turn.h"
 #include "drivers/sql/sql_cluster.h"
-#include "drivers/sql/sql_preview.h"
+#include "drivers/sql/sql_told.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
 #include "drivers/sql/sql_text.h"
@@ -97,33 +97,56 @@ static const struct rig_text_ops text_ops = {.clear = rig_sql_text_clear,
                                              .execute = rig_sql_text_execute,
                                              .look = rig_sql_text_look};
 
-static enum rig_rc preview(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
-                           void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+static void tell_actions(struct rig_sql_told *told, const struct rig_pg_schema *schema)
 {
-    const struct rig_run_env env = {.options = options, .workload = workload, .run_name = RIG_SQL_PREVIEW_RUN};
-    struct rig_sql_preview preview;
-    struct rig_pg_schema schema = {.statements = NULL};
-    enum rig_rc rc = rig_sql_preview_init(&preview, transaction, show, context, err);
-    if (rc == RIG_OK)
-        rc = rig_pg_schema_init(&schema, &env, options, err);
-    if (rc == RIG_OK)
-        rig_sql_preview_say(
-            &preview,
-            rig_pg_schema_fixed(&schema, transaction->read_only ? RIG_PG_BEGIN_READ_ONLY : RIG_PG_BEGIN)->text);
-    for (uint32_t op = 0; rc == RIG_OK && op < transaction->op_count; op++) {
-        struct rig_sql_numbers numbers;
-        char sql[2 * RIG_PG_STATEMENT_TEXT_BYTES];
-        const struct rig_pg_statement *statement = rig_pg_schema_of_op(&schema, &preview.transaction, op, &numbers);
-        rig_sql_preview_savepoint(&preview, op);
-        if (statement == NULL)
+    static const enum rig_pg_of_table statements[] = {RIG_PG_READ,    RIG_PG_READ_LOCKED, RIG_PG_PUT,   RIG_PG_REPLACE,
+                                                      RIG_PG_COMPARE, RIG_PG_TAKE,        RIG_PG_EXTEND};
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        if (!rig_pg_schema_uses(schema, RIG_PG_FIXED_COUNT + (size_t)statements[i]))
             continue;
-        rig_pg_statement_print(statement, &numbers, sql, sizeof sql);
-        rig_sql_preview_say(&preview, sql);
+        rig_sql_told_add(told, rig_pg_schema_of_key(schema, 0, statements[i])->text, '$', NULL);
+        rig_sql_told_end(told, (enum rig_sql_form)(RIG_SQL_FORM_READ + (int)i));
     }
-    if (rc == RIG_OK)
-        rig_sql_preview_say(&preview, "COMMIT");
+    if (!rig_pg_schema_uses(schema, RIG_PG_FIXED_COUNT + RIG_PG_UPDATE))
+        return;
+    rig_sql_told_add(told, rig_pg_schema_of_key(schema, 0, RIG_PG_UPDATE)->text, '$', NULL);
+    rig_sql_told_add_fallback(told);
+    rig_sql_told_add(told, rig_pg_schema_of_key(schema, 0, RIG_PG_INSERT)->text, '$', NULL);
+    rig_sql_told_end(told, RIG_SQL_FORM_PUT);
+}
+
+static void tell_all(struct rig_sql_told *told, const struct rig_pg_schema *schema)
+{
+    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN, rig_pg_schema_fixed(schema, RIG_PG_BEGIN)->text);
+    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN_READ_ONLY, rig_pg_schema_fixed(schema, RIG_PG_BEGIN_READ_ONLY)->text);
+    rig_sql_told_usual(told);
+    if (schema->workload != RIG_WORKLOAD_PREDICATE) {
+        tell_actions(told, schema);
+        return;
+    }
+    for (int i = 0; i < RIG_SQL_PREDICATE_COUNT; i++) {
+        const enum rig_pg_of_table which = (enum rig_pg_of_table)(RIG_PG_ROWS + i);
+        rig_sql_told_add(told, rig_pg_schema_of_key(schema, 0, which)->text, '$', NULL);
+        rig_sql_told_end(told, (enum rig_sql_form)(RIG_SQL_FORM_LIST_BY_ID + i));
+    }
+}
+
+static enum rig_rc statements(const struct rig_run_env *env, struct rig_statement_texts *texts, struct rig_err *err)
+{
+    const struct rig_pg_options *options = env->options;
+    struct rig_pg_schema schema = {.statements = NULL};
+    struct rig_sql_told told;
+    char table[RIG_PG_TABLE_BYTES];
+    if (env->rows != NULL)
+        return RIG_OK;
+    const enum rig_rc rc = rig_pg_schema_init(&schema, env, options, err);
+    if (rc == RIG_OK) {
+        rig_pg_schema_table(&schema, 0, table);
+        if (rig_sql_told_init(&told, env, &options->sql, table, texts))
+            tell_all(&told, &schema);
+        rig_sql_told_done(&told);
+    }
     rig_pg_schema_done(&schema);
-    rig_sql_preview_done(&preview);
     return rc;
 }
 
@@ -150,7 +173,7 @@ const struct rig_driver rig_driver = {
     .interrupt = rig_sql_session_interrupt,
     .close = rig_sql_session_close,
     .describe = describe,
-    .preview = preview,
+    .statements = statements,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES) |
                RIG_COLUMN_BIT(RIG_COLUMN_START_TS) | RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
     .settings = settings,

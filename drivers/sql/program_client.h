@@ -86,6 +86,8 @@ void rig_sql_program_done(void *object);
 enum rig_rc rig_sql_program_preview(const void *object, enum rig_workload workload,
                                     const struct rig_transaction *transaction,
                                     void (*show)(void *context, const char *text), void *context, struct rig_err *err);
+enum rig_rc rig_sql_program_statements(const struct rig_run_env *env, struct rig_statement_texts *texts,
+                                       struct rig_err *err);
 void rig_sql_program_describe(void *object, char *text, size_t size);
 
 extern const struct rig_row_ops rig_sql_program_row_ops;
@@ -109,6 +111,7 @@ extern const struct rig_text_ops rig_sql_program_text_ops;
     .close = rig_sql_session_close,                                                                                    \
     .describe = rig_sql_program_describe,                                                                              \
     .preview = rig_sql_program_preview,                                                                                \
+    .statements = rig_sql_program_statements,                                                                          \
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES), \
     .cluster = &rig_command_cluster_ops,                                                                               \
     .rows = &rig_sql_program_row_ops,                                                                                  \

@@ -11,7 +11,7 @@
 #define RIG_DRIVERS_SQL_SQL_OPS_H
 
 #include "drivers/driver.h"
-#include "history/types/row_ops.h"
+#include "history/types/sql_forms.h"
 
 /* RIG_STRING_FULL as a text. */
 #define RIG_SQL_FULL         RIG_SQL_FULL_OF(RIG_STRING_FULL)
@@ -43,29 +43,11 @@ int64_t rig_sql_sum_since(const struct rig_transaction *transaction, uint32_t re
 /* Whether the operation has no statement of its own: the one after, or before it, does its work. */
 static inline bool rig_sql_is_silent(const struct rig_transaction *transaction, uint32_t op)
 {
-    const struct rig_op *of = &transaction->ops[op];
-    return of->kind == RIG_OP_EXPECT || (of->kind == RIG_OP_ROW && (of->value <= 0 || !rig_row_inserts(of->value)));
+    return rig_sql_ops_are_silent(transaction->ops, op);
 }
 
 /* Whether the operation fails where its statement changes no row: the comparison did not hold, or a string is full. */
 bool rig_sql_compares(const struct rig_transaction *transaction, uint32_t op);
-
-enum rig_sql_action {
-    RIG_SQL_READ,
-    RIG_SQL_READ_LOCKED, /* of transactions that also write */
-    RIG_SQL_PUT,         /* the upsert; of a lock: only where it is free */
-    RIG_SQL_REPLACE,     /* the row's number, by a sum of what was read and an increment */
-    RIG_SQL_COMPARE,     /* a write that changes no row unless the value is as expected; a lock is released by it */
-    RIG_SQL_TAKE,        /* queues and stacks */
-    RIG_SQL_EXTEND,      /* an append to a string; changes no row where the string is full */
-    RIG_SQL_NOTHING,     /* none of its own, because the write after it compares */
-};
-
-/* The numbers of a statement. */
-struct rig_sql_numbers {
-    int64_t key, value, expected;
-    int64_t further; /* of rows: the number of the update or delete */
-};
 
 /*
  * The statement of operation `op`. The reads that increments build on were answered. `lock_reads`: the share of reads
@@ -108,13 +90,6 @@ bool rig_sql_affords(const struct rig_accounts *accounts, const struct rig_trans
     X(DELETE_BY_ID, "DELETE FROM ", " WHERE k = $1 AND id BETWEEN $2 AND $3 RETURNING id, v")                          \
     X(DELETE_BY_CLASS, "DELETE FROM ", " WHERE k = $1 AND c BETWEEN $2 AND $3 RETURNING id, v")                        \
     X(INSERT, "INSERT INTO ", " (k, id, v, c) VALUES ($1, $2, $2, $2 / 10 % 100)")
-
-enum rig_sql_predicate {
-#define RIG_SQL_PREDICATE_ENUM(name, ...) RIG_SQL_##name,
-    RIG_SQL_PREDICATE_TABLE(RIG_SQL_PREDICATE_ENUM)
-#undef RIG_SQL_PREDICATE_ENUM
-        RIG_SQL_PREDICATE_COUNT
-};
 
 /* The number of the update or delete that the read at `op` belongs to; 0: it only reads. */
 int64_t rig_sql_number_behind(const struct rig_transaction *transaction, uint32_t op);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "drivers/sql/sql_cluster.h"
-#include "drivers/sql/sql_preview.h"
+#include "drivers/sql/sql_told.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_session.h"
 #include "drivers/sql/sql_text.h"
@@ -156,29 +156,40 @@ static const char *statement_text(const struct rig_sqlite_schema *schema, uint32
     return text;
 }
 
-static enum rig_rc preview(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
-                           void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+/* The statements of the first table come after those of every run, in the order of sqlite_schema.c. */
+static void tell_all(struct rig_sql_told *told, const struct rig_sqlite_schema *schema)
 {
-    const struct rig_run_env env = {.options = options, .workload = workload, .run_name = RIG_SQL_PREVIEW_RUN};
-    struct rig_sql_preview preview;
-    struct rig_sqlite_schema schema = {.env = NULL};
-    enum rig_rc rc = rig_sql_preview_init(&preview, transaction, show, context, err);
-    if (rc == RIG_OK)
-        rc = rig_sqlite_schema_init(&schema, &env, err);
-    if (rc == RIG_OK)
-        rig_sql_preview_say(&preview,
-                            statement_text(&schema, transaction->read_only ? RIG_SQLITE_BEGIN_READ : RIG_SQLITE_BEGIN));
-    for (uint32_t op = 0; rc == RIG_OK && op < transaction->op_count; op++) {
-        struct rig_sqlite_call call;
-        rig_sql_preview_savepoint(&preview, op);
-        if (rig_sqlite_schema_of_op(&schema, &preview.transaction, op, &call))
-            rig_sql_preview_bound(&preview, statement_text(&schema, call.step.statement), call.values,
-                                  call.step.value_count);
+    static const enum rig_sql_action actions[] = {RIG_SQL_READ,    RIG_SQL_PUT,  RIG_SQL_REPLACE,
+                                                  RIG_SQL_COMPARE, RIG_SQL_TAKE, RIG_SQL_EXTEND};
+    const bool rows = schema->env->workload == RIG_WORKLOAD_PREDICATE;
+    const uint32_t count = rows ? (uint32_t)RIG_SQL_PREDICATE_COUNT : sizeof actions / sizeof actions[0];
+    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN, statement_text(schema, RIG_SQLITE_BEGIN));
+    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN_READ_ONLY, statement_text(schema, RIG_SQLITE_BEGIN_READ));
+    rig_sql_told_usual(told);
+    for (uint32_t i = 0; i < count; i++) {
+        const int form = rows ? RIG_SQL_FORM_LIST_BY_ID + (int)i : RIG_SQL_FORM_READ + (int)actions[i];
+        const char *text = statement_text(schema, RIG_SQLITE_FIXED_COUNT + i);
+        if (strcmp(text, "SELECT 1") == 0) /* the workload has no such operation */
+            continue;
+        rig_sql_told_add(told, text, '?', NULL);
+        rig_sql_told_end(told, (enum rig_sql_form)form);
     }
-    if (rc == RIG_OK)
-        rig_sql_preview_say(&preview, "COMMIT");
+}
+
+static enum rig_rc statements(const struct rig_run_env *env, struct rig_statement_texts *texts, struct rig_err *err)
+{
+    const struct rig_sqlite_options *options = env->options;
+    struct rig_sqlite_schema schema = {.env = NULL};
+    struct rig_sql_told told;
+    if (env->rows != NULL)
+        return RIG_OK;
+    const enum rig_rc rc = rig_sqlite_schema_init(&schema, env, err);
+    if (rc == RIG_OK) {
+        if (rig_sql_told_init(&told, env, &options->sql, "rig_0", texts))
+            tell_all(&told, &schema);
+        rig_sql_told_done(&told);
+    }
     rig_sqlite_schema_done(&schema);
-    rig_sql_preview_done(&preview);
     return rc;
 }
 
@@ -203,7 +214,7 @@ const struct rig_driver rig_driver = {
     .interrupt = rig_sql_session_interrupt,
     .close = rig_sql_session_close,
     .describe = describe,
-    .preview = preview,
+    .statements = statements,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES),
     .cluster = &rig_sqlite_cluster_ops,
     .rows = &row_ops,

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "checker/model/level.h"
 #include "history/model/builder.h"
+#include "history/model/read_list.h"
+#include "history/types/sql_forms.h"
 #include "history/types/types.h"
 
 /* As in run/scenario/scenario.h, which this layer does not know. */
@@ -14,6 +16,7 @@ enum { SESSIONS_MOST = 16, STEPS_MOST = 128, ROWS_MOST = 256 };
 
 struct scene {
     const struct rig_history *history;
+    struct rig_op *ops; /* of rows: those of the history, as drivers have them; in an arena */
     const struct rig_interleaving *interleaving;
     int64_t initial; /* the value of a row that nothing has written */
     struct rig_buf *yaml;
@@ -42,19 +45,149 @@ static int64_t value_read(const struct scene *scene, const struct rig_txn_op *op
     return list.count == 0 ? scene->initial : rig_read_element(&list, list.count - 1);
 }
 
+static bool has_rows(const struct rig_history *history)
+{
+    return rig_data_types[history->workload].shape == RIG_RESULT_ROWS;
+}
+
 static void add_rows(const struct scene *scene)
 {
+    if (has_rows(scene->history)) {
+        rig_buf_add_text(scene->yaml, "table: {name: test, columns: [id, k, v, c], rows: []}\n");
+        return;
+    }
     rig_buf_add_text(scene->yaml, "table: {name: test, columns: [id, value], rows: [");
     for (uint32_t key = 0; key < scene->history->key_count; key++)
         rig_buf_printf(scene->yaml, "%s[%u, %" PRId64 "]", key == 0 ? "" : ", ", (unsigned)key + 1, scene->initial);
     rig_buf_add_text(scene->yaml, "]}\n");
 }
 
+/* ---- statements on rows ---- */
+
+/* The statement of an operation on rows; RIG_SQL_PREDICATE_COUNT: another operation does its work. */
+static enum rig_sql_predicate form_of(const struct scene *scene, const struct rig_interleaved *step,
+                                      struct rig_sql_numbers *numbers)
+{
+    const uint32_t first = scene->history->txns[step->txn].first_op;
+    return rig_sql_ops_predicate(scene->ops + first, rig_txn_op_count(scene->history, step->txn), step->op - first,
+                                 numbers);
+}
+
+static bool lists_rows(enum rig_sql_predicate form)
+{
+    return form == RIG_SQL_LIST_BY_ID || form == RIG_SQL_LIST_BY_CLASS;
+}
+
+static void add_condition(const struct scene *scene, enum rig_sql_predicate form, const struct rig_sql_numbers *numbers)
+{
+    static const bool by_class[RIG_SQL_PREDICATE_COUNT] = {[RIG_SQL_LIST_BY_CLASS] = true,
+                                                           [RIG_SQL_COUNT_BY_CLASS] = true,
+                                                           [RIG_SQL_SUM_BY_CLASS] = true,
+                                                           [RIG_SQL_UPDATE_BY_CLASS] = true,
+                                                           [RIG_SQL_DELETE_BY_CLASS] = true};
+    const char *column = by_class[form] ? "c" : "id";
+    rig_buf_printf(scene->yaml, " where k = %" PRId64, numbers->key);
+    if (numbers->value > 0)
+        rig_buf_printf(scene->yaml, " and %s >= %" PRId64, column, numbers->value);
+    if (numbers->expected < INT64_MAX)
+        rig_buf_printf(scene->yaml, " and %s < %" PRId64, column, numbers->expected + 1);
+    rig_buf_add_char(scene->yaml, '\n');
+}
+
+static void add_row_step(const struct scene *scene, const struct rig_interleaved *step)
+{
+    struct rig_sql_numbers numbers;
+    const enum rig_sql_predicate form = form_of(scene, step, &numbers);
+    struct rig_buf *yaml = scene->yaml;
+    if (form == RIG_SQL_PREDICATE_COUNT)
+        return;
+    rig_buf_printf(yaml, "  - T%u: ", (unsigned)rig_txn_name(scene->history, step->txn));
+    if (form == RIG_SQL_INSERT) {
+        rig_buf_printf(yaml, "insert into test values (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ")\n",
+                       numbers.value, numbers.key, numbers.value, rig_row_class(numbers.value));
+        return;
+    }
+    if (form == RIG_SQL_UPDATE_BY_ID || form == RIG_SQL_UPDATE_BY_CLASS)
+        rig_buf_printf(yaml, "update test set v = %" PRId64 ", c = %" PRId64, numbers.further,
+                       rig_row_class(numbers.further));
+    else
+        rig_buf_printf(yaml, "%s from test", numbers.further != 0 ? "delete" : "select *");
+    add_condition(scene, form, &numbers);
+}
+
+static int compare_pairs(const void *one, const void *other)
+{
+    const int64_t a = *(const int64_t *)one, b = *(const int64_t *)other;
+    return (a > b) - (a < b);
+}
+
+/* The rows of a read that lists them. */
+static void add_rows_read(const struct scene *scene, const struct rig_interleaved *step, uint32_t number)
+{
+    struct rig_sql_numbers numbers;
+    const enum rig_sql_predicate form = form_of(scene, step, &numbers);
+    int64_t pairs[2 * ROWS_MOST];
+    if (!lists_rows(form) || scene->history->ops[step->op].read_state == RIG_READ_UNKNOWN)
+        return;
+    const struct rig_read_list list = rig_txn_op_list(scene->history, &scene->history->ops[step->op]);
+    const uint32_t count = list.count < 2 * ROWS_MOST ? list.count : 2 * ROWS_MOST;
+    rig_read_copy(&list, 0, count, pairs);
+    qsort(pairs, count / 2, 2 * sizeof *pairs, compare_pairs);
+    rig_buf_printf(scene->yaml, "      %u: [", (unsigned)number);
+    for (uint32_t i = 0; i + 1 < count; i += 2)
+        rig_buf_printf(scene->yaml, "%s[%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "]", i == 0 ? "" : ", ",
+                       pairs[i], numbers.key, pairs[i + 1], rig_row_class(pairs[i + 1]));
+    rig_buf_add_text(scene->yaml, "]\n");
+}
+
+/* Whether the table of another key has a row with the number of this insert. */
+static bool is_twice(const struct rig_history *history, uint32_t op)
+{
+    for (uint32_t i = 0; i < op; i++) {
+        const struct rig_txn_op *other = &history->ops[i];
+        if (!rig_op_reads(other->kind) && other->value == history->ops[op].value && other->key != history->ops[op].key)
+            return other->value > 0;
+    }
+    return false;
+}
+
+/* The operations of a history of rows. RIG_E_USAGE where a scenario has no such condition, or one number for rows of two
+ * tables, which are one table in a scenario. */
+static enum rig_rc take_rows(struct scene *scene, struct rig_arena *arena, struct rig_err *err)
+{
+    const struct rig_history *history = scene->history;
+    scene->ops = rig_arena_array(arena, (size_t)history->op_count + 1, sizeof *scene->ops);
+    if (scene->ops == NULL)
+        return rig_no_memory(err, "the statements of a scenario");
+    for (uint32_t i = 0; i < history->op_count; i++) {
+        const struct rig_txn_op *op = &history->ops[i];
+        struct rig_row_where where;
+        const bool is_read = rig_op_reads(op->kind);
+        scene->ops[i] = (struct rig_op){
+            .kind = (enum rig_op_kind)op->kind, .key = history->keys[op->key], .value = is_read ? 0 : op->value};
+        if (is_read)
+            continue;
+        if (op->value < 0 && (!rig_row_condition_of(op->value, &where) || where.column > RIG_ROW_BY_CLASS))
+            return rig_fail(err, RIG_E_USAGE, "a scenario has conditions on the numbers and classes of rows alone");
+        if (op->value >= 0 && rig_row_is_of_sql(op->value))
+            return rig_fail(err, RIG_E_USAGE, "a scenario has no rows of random SQL");
+        if (is_twice(history, i))
+            return rig_fail(err, RIG_E_USAGE, "a row has the same number in two tables, which a scenario joins");
+    }
+    return RIG_OK;
+}
+
+/* ---- the steps ---- */
+
 static void add_step(const struct scene *scene, const struct rig_interleaved *step)
 {
     const struct rig_history *history = scene->history;
     if (step->statement == RIG_STATEMENT_BEGIN)
         return; /* with the first step */
+    if (step->statement == RIG_STATEMENT_OPERATION && has_rows(history)) {
+        add_row_step(scene, step);
+        return;
+    }
     rig_buf_printf(scene->yaml, "  - T%u: ", (unsigned)rig_txn_name(history, step->txn));
     if (step->statement == RIG_STATEMENT_END) {
         rig_buf_add_text(scene->yaml, history->txns[step->txn].outcome == RIG_OUTCOME_FAIL ? "rollback\n" : "commit\n");
@@ -84,9 +217,17 @@ static void add_sign(const struct scene *scene)
     rig_buf_add_text(scene->yaml, "]\n    answers:\n");
     for (uint32_t i = 0; i < scene->interleaving->step_count; i++) {
         const struct rig_interleaved *step = &scene->interleaving->steps[i];
-        number += step->statement != RIG_STATEMENT_BEGIN;
-        if (step->statement != RIG_STATEMENT_OPERATION || history->txns[step->txn].outcome != RIG_OUTCOME_OK)
+        struct rig_sql_numbers numbers;
+        const bool operates = step->statement == RIG_STATEMENT_OPERATION;
+        if (operates && has_rows(history) && form_of(scene, step, &numbers) == RIG_SQL_PREDICATE_COUNT)
             continue;
+        number += step->statement != RIG_STATEMENT_BEGIN;
+        if (!operates || history->txns[step->txn].outcome != RIG_OUTCOME_OK)
+            continue;
+        if (has_rows(history)) {
+            add_rows_read(scene, step, number);
+            continue;
+        }
         const struct rig_txn_op *op = &history->ops[step->op];
         if (rig_op_reads(op->kind) && op->read_state != RIG_READ_UNKNOWN)
             rig_buf_printf(scene->yaml, "      %u: [[%u, %" PRId64 "]]\n", (unsigned)number, (unsigned)op->key + 1,
@@ -105,9 +246,12 @@ static enum rig_level level_of(const struct rig_smallest_part *part)
     return RIG_LEVEL_STRICT_SERIALIZABLE;
 }
 
-/* ---- whether the last values suffice ---- */
+/* ---- whether its answers suffice ---- */
 
 /*
+ * A scenario of rows shows what a SELECT lists. Counts, sums, and the rows that an update or a delete met are not among
+ * its answers, so rig_check() judges the history without them.
+ *
  * A read of a scenario shows only the last element of a list, as a row of a table does that has the last version alone.
  * A lost append, for example, shows in the list and not in its last element: a scenario of rows would give the same
  * answers on a database without the anomaly. So the lists become registers, whose transactions have the times of the
@@ -129,6 +273,15 @@ static void find_places(const struct rig_interleaving *interleaving, uint32_t tx
     }
 }
 
+static void find_times(const struct rig_interleaving *interleaving, uint32_t txn, struct rig_txn_input *input)
+{
+    find_places(interleaving, txn, input);
+    const bool ends = input->complete_at != RIG_POSITION_NONE && input->outcome != RIG_OUTCOME_INFO;
+    input->complete_at = ends ? input->complete_at : RIG_POSITION_NONE;
+    input->invoke_ns = (int64_t)input->invoke_at * RIG_NS_PER_MS;
+    input->complete_ns = ends ? (int64_t)input->complete_at * RIG_NS_PER_MS : RIG_NO_TIME;
+}
+
 /* The first type whose reads show one value: registers. */
 static enum rig_workload find_registers(void)
 {
@@ -136,6 +289,40 @@ static enum rig_workload find_registers(void)
     while (rig_data_types[workload].shape != RIG_RESULT_VALUE)
         workload++;
     return (enum rig_workload)workload;
+}
+
+/* The same statements on rows, and of their results those that the scenario shows. */
+static enum rig_rc add_txn_of_rows(struct rig_history_builder *builder, const struct scene *scene, uint32_t txn,
+                                   struct rig_arena *arena, struct rig_err *err)
+{
+    const struct rig_history *history = scene->history;
+    const uint32_t count = rig_txn_op_count(history, txn), first = history->txns[txn].first_op;
+    struct rig_read *reads = rig_arena_array(arena, count + 1, sizeof *reads);
+    const int64_t **lists = rig_arena_array(arena, count + 1, sizeof *lists);
+    if (reads == NULL || lists == NULL)
+        return rig_no_memory(err, "a history of rows");
+    for (uint32_t i = 0; i < count; i++) {
+        struct rig_sql_numbers numbers;
+        const struct rig_txn_op *op = &history->ops[first + i];
+        const bool shown = lists_rows(rig_sql_ops_predicate(scene->ops + first, count, i, &numbers));
+        reads[i] = (struct rig_read){.state = RIG_READ_UNKNOWN};
+        lists[i] = NULL;
+        if (!shown || op->read_state != RIG_READ_SEEN)
+            continue;
+        const struct rig_read_list list = rig_txn_op_list(history, op);
+        reads[i] = (struct rig_read){.state = RIG_READ_SEEN, .count = list.count};
+        lists[i] = rig_read_whole(&list, arena);
+        if (lists[i] == NULL)
+            return rig_no_memory(err, "a history of rows");
+    }
+    struct rig_txn_input input = {.process = txn,
+                                  .outcome = (enum rig_outcome)history->txns[txn].outcome,
+                                  .ops = scene->ops + first,
+                                  .reads = reads,
+                                  .lists = lists,
+                                  .op_count = count};
+    find_times(scene->interleaving, txn, &input);
+    return rig_history_builder_add(builder, &input, err);
 }
 
 static enum rig_rc add_txn(struct rig_history_builder *builder, const struct rig_history *history,
@@ -165,88 +352,82 @@ static enum rig_rc add_txn(struct rig_history_builder *builder, const struct rig
         reads[i].state = list.count == 0 ? RIG_READ_NIL : RIG_READ_SEEN;
         reads[i].value = list.count == 0 ? 0 : rig_read_element(&list, list.count - 1);
     }
-    find_places(interleaving, txn, &input);
-    const bool ends = input.complete_at != RIG_POSITION_NONE && input.outcome != RIG_OUTCOME_INFO;
-    input.complete_at = ends ? input.complete_at : RIG_POSITION_NONE;
-    input.invoke_ns = (int64_t)input.invoke_at * RIG_NS_PER_MS;
-    input.complete_ns = ends ? (int64_t)input.complete_at * RIG_NS_PER_MS : RIG_NO_TIME;
+    find_times(interleaving, txn, &input);
     return rig_history_builder_add(builder, &input, err);
 }
 
-static enum rig_rc make_registers(const struct rig_history *history, const struct rig_interleaving *interleaving,
-                                  struct rig_history **registers, struct rig_err *err)
+static enum rig_rc make_shown(const struct scene *scene, struct rig_history **shown, struct rig_err *err)
 {
-    struct rig_history_builder *builder = rig_history_builder_new(find_registers(), 0);
+    const struct rig_history *history = scene->history;
+    const bool rows = has_rows(history);
+    struct rig_history_builder *builder = rig_history_builder_new(rows ? history->workload : find_registers(), 0);
     struct rig_arena arena;
-    enum rig_rc rc = builder == NULL ? rig_no_memory(err, "a history of registers") : RIG_OK;
+    enum rig_rc rc = builder == NULL ? rig_no_memory(err, "the answers of a scenario") : RIG_OK;
     rig_arena_init(&arena, 0);
     for (uint32_t txn = 0; rc == RIG_OK && txn < history->txn_count; txn++)
-        rc = add_txn(builder, history, interleaving, txn, &arena, err);
+        rc = rows ? add_txn_of_rows(builder, scene, txn, &arena, err)
+                  : add_txn(builder, history, scene->interleaving, txn, &arena, err);
     if (rc == RIG_OK)
-        rc = rig_history_builder_finish(builder, registers, err);
+        rc = rig_history_builder_finish(builder, shown, err);
     else
         rig_history_builder_free(builder);
     rig_arena_done(&arena);
     return rc;
 }
 
-/* Gives whether the registers refute the level of the part, or where none was asked for, one of the weakest that it
+/* Gives whether the answers refute the level of the part, or where none was asked for, one of the weakest that it
  * refutes. Errors as those of rig_check(). */
-static enum rig_rc last_values_refute(const struct rig_smallest_part *part, const struct rig_interleaving *interleaving,
-                                      bool *refute, struct rig_err *err)
+static enum rig_rc answers_refute(const struct scene *scene, const struct rig_smallest_part *part, bool *refute,
+                                  struct rig_err *err)
 {
     const uint64_t levels =
         part->level != RIG_LEVEL_COUNT ? RIG_LEVEL_BIT(part->level) : part->verdict->weakest_refuted;
-    /* The scenario inserts its rows before its first step. */
-    const struct rig_check_options options = {.levels = levels, .assumptions = RIG_ASSUMES_PREFILLED};
-    struct rig_history *registers = NULL;
+    /* The scenario inserts the rows of its keys before its first step. */
+    const struct rig_check_options options = {.levels = levels,
+                                              .assumptions = has_rows(part->history) ? 0 : RIG_ASSUMES_PREFILLED};
+    struct rig_history *shown = NULL;
     struct rig_verdict *verdict = NULL;
     bool any = false;
-    enum rig_rc rc = make_registers(part->history, interleaving, &registers, err);
+    enum rig_rc rc = make_shown(scene, &shown, err);
     if (rc == RIG_OK)
-        rc = rig_check(registers, &options, &verdict, err);
+        rc = rig_check(shown, &options, &verdict, err);
     for (unsigned level = 0; rc == RIG_OK && level < RIG_LEVEL_COUNT; level++)
         any = any || ((levels & RIG_LEVEL_BIT(level)) != 0 && verdict->levels[level].fate == RIG_FATE_REFUTED);
     if (rc == RIG_OK)
         *refute = any;
     rig_verdict_free(verdict);
-    rig_history_free(registers);
+    rig_history_free(shown);
     return rc;
 }
 
 /* ---- the whole ---- */
 
-enum rig_rc rig_scenario_text(const struct rig_smallest_part *part, const struct rig_interleaving *interleaving,
-                              struct rig_buf *yaml, struct rig_err *err)
+static enum rig_rc check_part(const struct rig_smallest_part *part, const struct rig_interleaving *interleaving,
+                              struct rig_err *err)
 {
     const struct rig_history *history = part->history;
-    bool refute = true;
-    const struct scene scene = {
-        .history = history, .interleaving = interleaving, .initial = choose_initial(history), .yaml = yaml};
     const struct rig_data_type *type = &rig_data_types[history->workload];
     if (rig_workload_is_object(history->workload) ||
-        (type->shape != RIG_RESULT_LIST && type->shape != RIG_RESULT_VALUE))
-        return rig_fail(err, RIG_E_USAGE, "a scenario has lists or registers; this history is %s", type->name);
+        (type->shape != RIG_RESULT_LIST && type->shape != RIG_RESULT_VALUE && type->shape != RIG_RESULT_ROWS))
+        return rig_fail(err, RIG_E_USAGE, "a scenario has lists, registers or rows; this history is %s", type->name);
     if (history->txn_count > SESSIONS_MOST || history->key_count > ROWS_MOST || interleaving->step_count > STEPS_MOST)
         return rig_fail(err, RIG_E_USAGE,
                         "the part has %u transactions; a scenario has at most %d, and %d statements on %d keys",
                         (unsigned)history->txn_count, (int)SESSIONS_MOST, (int)STEPS_MOST, (int)ROWS_MOST);
-    if (type->shape == RIG_RESULT_LIST) {
-        const enum rig_rc rc = last_values_refute(part, interleaving, &refute, err);
-        if (rc != RIG_OK)
-            return rc;
-    }
-    if (!refute)
-        return rig_fail(
-            err, RIG_E_USAGE,
-            "a scenario has rows, whose value is the last element of a list; the anomaly shows in the lists "
-            "only");
-    rig_buf_printf(
-        yaml,
-        "# The smallest part of a history of %s with this anomaly. A row is a key; its value is that of the\n"
-        "# last version. T<n> is the transaction's number in the history.\n",
-        type->name);
-    for (uint32_t key = 0; key < history->key_count; key++) {
+    return RIG_OK;
+}
+
+static void add_head(const struct scene *scene, const struct rig_smallest_part *part)
+{
+    const struct rig_history *history = scene->history;
+    const char *type = rig_data_types[history->workload].name;
+    struct rig_buf *yaml = scene->yaml;
+    rig_buf_printf(yaml, "# The smallest part of a history of %s with this anomaly. ", type);
+    rig_buf_add_text(yaml, has_rows(history) ? "A row has its number (id), its table (k), its\n# version (v) and its "
+                                               "class (c). T<n> is the transaction's number in the history.\n"
+                                             : "A row is a key; its value is that of the\n# last version. T<n> is the "
+                                               "transaction's number in the history.\n");
+    for (uint32_t key = 0; !has_rows(history) && key < history->key_count; key++) {
         char name[128];
         rig_history_key_name(history, key, name, sizeof name);
         rig_buf_printf(yaml, "#   id %u: key %s\n", (unsigned)key + 1, name);
@@ -254,10 +435,45 @@ enum rig_rc rig_scenario_text(const struct rig_smallest_part *part, const struct
     rig_buf_printf(yaml, "name: %s-of-a-history\ntitle: the smallest part with this anomaly\nanomaly: %s\nlevel: %s\n",
                    rig_anomaly_info(part->anomaly)->name, rig_anomaly_info(part->anomaly)->name,
                    rig_level_info(level_of(part))->name);
-    add_rows(&scene);
-    rig_buf_add_text(yaml, "steps:\n");
-    for (uint32_t i = 0; i < interleaving->step_count; i++)
-        add_step(&scene, &interleaving->steps[i]);
-    add_sign(&scene);
-    return yaml->failed ? rig_no_memory(err, "a scenario") : RIG_OK;
+}
+
+static enum rig_rc write_scene(struct scene *scene, const struct rig_smallest_part *part, struct rig_arena *arena,
+                               struct rig_err *err)
+{
+    const bool rows = has_rows(scene->history);
+    bool refute = true;
+    enum rig_rc rc = rows ? take_rows(scene, arena, err) : RIG_OK;
+    if (rc == RIG_OK && rig_data_types[scene->history->workload].shape != RIG_RESULT_VALUE)
+        rc = answers_refute(scene, part, &refute, err);
+    if (rc == RIG_OK && !refute)
+        rc = rig_fail(
+            err, RIG_E_USAGE, "%s",
+            rows ? "a scenario shows the rows of selections; the anomaly rests on counts, or on what an update or "
+                   "a delete met"
+                 : "a scenario has rows, whose value is the last element of a list; the anomaly shows in the lists "
+                   "only");
+    if (rc != RIG_OK)
+        return rc;
+    add_head(scene, part);
+    add_rows(scene);
+    rig_buf_add_text(scene->yaml, "steps:\n");
+    for (uint32_t i = 0; i < scene->interleaving->step_count; i++)
+        add_step(scene, &scene->interleaving->steps[i]);
+    add_sign(scene);
+    return scene->yaml->failed ? rig_no_memory(err, "a scenario") : RIG_OK;
+}
+
+enum rig_rc rig_scenario_text(const struct rig_smallest_part *part, const struct rig_interleaving *interleaving,
+                              struct rig_buf *yaml, struct rig_err *err)
+{
+    struct scene scene = {.history = part->history, .interleaving = interleaving, .yaml = yaml};
+    struct rig_arena arena;
+    enum rig_rc rc = check_part(part, interleaving, err);
+    if (rc != RIG_OK)
+        return rc;
+    scene.initial = has_rows(part->history) ? 0 : choose_initial(part->history);
+    rig_arena_init(&arena, 0);
+    rc = write_scene(&scene, part, &arena, err);
+    rig_arena_done(&arena);
+    return rc;
 }

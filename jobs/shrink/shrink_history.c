@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/infer/type_inference.h"
 #include "history/model/history_excerpt.h"
 #include "history/types/types.h"
 #include "jobs/shrink/value_writers.h"
@@ -151,6 +152,22 @@ static enum rig_rc try_smaller(struct search *search, bool *smaller, struct rig_
 
 /* ---- the search ---- */
 
+/* Operations of one statement go together: a read of rows without its condition would be a read of all rows, which no
+ * client sent. */
+static void drop_statement(struct search *search, uint32_t op)
+{
+    const struct rig_history *history = search->history;
+    const struct rig_type_inference *type = rig_type_inference(history->workload);
+    const uint32_t txn = rig_history_txn_of(history, op), first = history->txns[txn].first_op;
+    const uint32_t count = rig_txn_op_count(history, txn);
+    uint32_t from = op - first, to = op - first + 1;
+    while (type->continues != NULL && from > 0 && type->continues(history->ops + first, from))
+        from--;
+    while (type->continues != NULL && to < count && type->continues(history->ops + first, to))
+        to++;
+    memset(search->trial.ops + first + from, 0, to - from);
+}
+
 /* The items (transactions, or operations) of the part that are kept, `of` of them from number `from` on. */
 static void drop_items(struct search *search, bool of_ops, uint32_t from, uint32_t of)
 {
@@ -164,7 +181,7 @@ static void drop_items(struct search *search, bool of_ops, uint32_t from, uint32
         if (seen++ < from)
             continue;
         if (of_ops)
-            search->trial.ops[i] = 0;
+            drop_statement(search, i);
         else
             drop_txn(&search->trial, history, i);
     }

@@ -18,6 +18,7 @@
 #include "base/secret.h"
 #include "base/thread.h"
 #include "generator/programs/program_call.h"
+#include "history/types/sent_sql.h"
 #include "run/load/run_client.h"
 #include "run/load/run_result.h"
 #include "run/load/run_state.h"
@@ -182,6 +183,27 @@ static uint32_t columns_of(const struct rig_plan *plan)
     return columns | (rig_run_rolls_back(plan) ? RIG_COLUMN_BIT(RIG_COLUMN_SAVEPOINT) : 0);
 }
 
+static void add_form(void *context, enum rig_sql_form form, const char *text)
+{
+    rig_sent_sql_add_form(form, text, context);
+}
+
+/* The SQL that clients send, where the driver tells it. */
+static enum rig_rc add_statements(const struct rig_run_state *run, struct rig_buf *meta, struct rig_err *err)
+{
+    const struct rig_driver *driver = run->plan->driver;
+    struct rig_buf forms;
+    rig_buf_init(&forms, 0);
+    struct rig_statement_texts texts = {.tell = add_form, .context = &forms};
+    const enum rig_rc rc = driver->statements == NULL ? RIG_OK : driver->statements(&run->env, &texts, err);
+    if (rc == RIG_OK && texts.table_count > 0) {
+        rig_sent_sql_add_head(texts.table_count, run->env.client_count, texts.locks_some, meta);
+        rig_buf_add(meta, rig_buf_text(&forms), forms.size);
+    }
+    rig_buf_done(&forms);
+    return rc;
+}
+
 static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, struct rig_err *err)
 {
     struct rig_buf yaml;
@@ -189,6 +211,7 @@ static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, st
     rig_run_part_plan(run, &yaml);
     if (run->programs.program != NULL)
         rig_row_key_names(run->programs.program, &yaml);
+    enum rig_rc rc = add_statements(run, &yaml, err);
     struct rig_recorder_options options = {.path = path,
                                            .workload = (enum rig_workload)run->plan->workload.type,
                                            .channel_count = run->client_count,
@@ -202,7 +225,8 @@ static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, st
                                            .names = &run->services.names,
                                            .pack = run->plan->compress == RIG_RECORD_COMPRESS_ZSTD,
                                            .meta = rig_buf_text(&yaml)};
-    enum rig_rc rc = rig_recorder_open(&options, &run->recorder, err);
+    if (rc == RIG_OK)
+        rc = rig_recorder_open(&options, &run->recorder, err);
     rig_buf_done(&yaml);
     return rc;
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const rig_script_form_names[RIG_SCRIPT_FORM_COUNT + 1] = {[RIG_SCRIPT_PSQL] = "psql",
@@ -155,13 +156,21 @@ static void add_sessions(const struct rig_scenario *scenario, struct rig_buf *ou
     rig_buf_add_text(out, "; do\n");
 }
 
+static void add_manual(const struct rig_scenario *scenario, const char *server, struct rig_buf *out)
+{
+    rig_buf_printf(
+        out,
+        "# The last line says SHOWN (exit status 0) or NOT SHOWN (1); the status is 3 where nothing was done.\n"
+        "# The server: %s. The table %s must not exist; it is removed at the end.\nset -u\n",
+        server, scenario->table.name);
+}
+
 /* The table, and a client for each session that reads from a pipe. */
 static void add_opening(const struct rig_scenario *scenario, const struct client *client, struct rig_buf *out)
 {
     rig_buf_add_text(out, "#!/bin/bash\n");
     add_expected(scenario, "#", out);
-    rig_buf_printf(out, "# The server: %s. The table %s must not exist; it is removed at the end.\nset -u\n",
-                   client->server, scenario->table.name);
+    add_manual(scenario, client->server, out);
     rig_buf_printf(out, "client() { %s \"$@\"%s; }\n", client->run, client->database);
     rig_buf_printf(out, "mark() { echo '%s'\"$1\"'%s'; }\necho '", client->mark, client->marked);
     add_create(scenario, out);
@@ -179,7 +188,63 @@ static void add_opening(const struct rig_scenario *scenario, const struct client
                    client->lenient);
 }
 
-/* `drop`: statements that remove the table. */
+/* Shells differ in what they print around the rows of an answer: a row is a line with numbers and without letters. */
+static const char judge_functions[] =
+    "# The rows that a step of a session gave, in ascending order.\n"
+    "rows() {\n"
+    "    awk -v n=\"$2\" '\n"
+    "        /^ *step [0-9]+ *$/ { if ($2 == n) { found = 1; exit } count = 0; next }\n"
+    "        !/[A-Za-z]/ && /[0-9]/ { gsub(/[^-0-9]+/, \" \"); gsub(/^ | $/, \"\"); row[count++] = $0 }\n"
+    "        END { if (!found) print \"no answer\"; for (i = 0; found && i < count; i++) print row[i] }\n"
+    "    ' \"$folder/$1\" | LC_ALL=C sort | tr '\\n' ';'\n"
+    "}\n"
+    "committed() { ! grep -qiE 'error|fail|fatal|exception|deadlock' \"$folder/$1\"; }\n";
+
+static int compare_texts(const void *one, const void *other)
+{
+    return strcmp(one, other);
+}
+
+/* The rows as rows() of the script prints them. */
+static void add_rows(const struct rig_scenario_rows *rows, uint32_t columns, struct rig_buf *out)
+{
+    enum { ROW_BYTES = 21 * RIG_ROW_COLUMNS };
+    char texts[RIG_SCENARIO_ROWS_MOST][ROW_BYTES];
+    for (uint32_t row = 0; row < rows->count; row++) {
+        size_t length = 0;
+        for (uint32_t column = 0; column < columns; column++)
+            length += (size_t)snprintf(texts[row] + length, ROW_BYTES - length, "%s%" PRId64, column == 0 ? "" : " ",
+                                       rows->cells[(size_t)row * columns + column]);
+    }
+    qsort(texts, rows->count, sizeof texts[0], compare_texts);
+    for (uint32_t row = 0; row < rows->count; row++)
+        rig_buf_printf(out, "%s;", texts[row]);
+}
+
+/* Sets `shown` to 0 where all of one sign is so. */
+static void add_judgement(const struct rig_scenario *scenario, struct rig_buf *out)
+{
+    rig_buf_add_text(out, judge_functions);
+    rig_buf_add_text(out, "shown=1\n");
+    for (uint32_t i = 0; i < scenario->sign_count; i++) {
+        const struct rig_scenario_sign *sign = &scenario->signs[i];
+        rig_buf_add_text(out, "if true");
+        for (uint32_t session = 0; session < scenario->session_count; session++) {
+            if (sign->committed >> session & 1)
+                rig_buf_printf(out, " && committed %s", scenario->sessions[session]);
+        }
+        for (uint32_t j = 0; j < sign->answer_count; j++) {
+            const struct rig_scenario_answer *answer = &sign->answers[j];
+            rig_buf_printf(out, " &&\n    [ \"$(rows %s %u)\" = '",
+                           scenario->sessions[scenario->steps[answer->step].session], (unsigned)answer->step + 1);
+            add_rows(&answer->rows, scenario->table.column_count, out);
+            rig_buf_add_text(out, "' ]");
+        }
+        rig_buf_add_text(out, "; then\n    shown=0\nfi\n");
+    }
+}
+
+/* `drop`: statements that remove the table. The last line of the output is the result, and so is the exit status. */
 static void add_closing(const struct rig_scenario *scenario, const char *drop, struct rig_buf *out)
 {
     rig_buf_add_text(out, "for fd in \"${to[@]}\"; do\n"
@@ -188,11 +253,14 @@ static void add_closing(const struct rig_scenario *scenario, const char *drop, s
                           "wait\n"
                           "echo 'all answers, by session:'\n");
     add_sessions(scenario, out);
+    rig_buf_printf(out, "    sed \"s/^/    $session: /\" \"$folder/$session\"\n"
+                        "done\n");
+    add_judgement(scenario, out);
     rig_buf_printf(out,
-                   "    sed \"s/^/    $session: /\" \"$folder/$session\"\n"
-                   "done\n"
                    "rm -r \"$folder\"\n"
-                   "echo '%s' | client\n",
+                   "echo '%s' | client > /dev/null\n"
+                   "if [ $shown = 0 ]; then echo SHOWN; else echo NOT SHOWN; fi\n"
+                   "exit $shown\n",
                    drop);
 }
 
@@ -281,15 +349,16 @@ static void open_shells(const struct rig_scenario *scenario, const struct rig_ro
     const struct rig_buf *insert = &shell->statements[scenario->statement_count];
     rig_buf_add_text(out, "#!/bin/bash\n");
     add_expected(scenario, "#", out);
-    rig_buf_printf(out, "# The server: %s. The table %s must not exist; it is removed at the end.\nset -u\n",
-                   rig_buf_text(&shell->server), scenario->table.name);
+    add_manual(scenario, rig_buf_text(&shell->server), out);
     rig_buf_printf(out, "client() { %s; }\n", rig_buf_text(&shell->run));
     add_mark(shell, out);
     refuse_table(scenario, shell, out);
     rig_buf_add_text(out, "folder=$(mktemp -d)\ndeclare -A to\necho '");
     add_quoted(rig_buf_text(&shell->setup), out);
+    add_quoted(rig_buf_text(&shell->begin), out);
     add_quoted(rig_buf_text(&shell->create), out);
     rig_buf_printf(out, "\n%s;\n", rig_buf_text(&shell->commit));
+    add_quoted(rig_buf_text(&shell->begin), out);
     for (uint32_t row = 0; row < scenario->rows.count; row++) {
         add_values(rig_buf_text(insert), &scenario->rows.cells[(size_t)row * columns], out);
         rig_buf_add_text(out, ";\n");
@@ -359,10 +428,9 @@ enum rig_rc rig_scenario_write_shell(const struct rig_scenario *scenario, const 
         rig_buf_add_text(out, step_function);
         add_steps(scenario, &shell, out);
         add_quoted(rig_buf_text(&shell.setup), &drop);
+        add_quoted(rig_buf_text(&shell.begin), &drop);
         rig_buf_printf(&drop, "DROP TABLE %s;\n%s;", scenario->table.name, rig_buf_text(&shell.commit));
         add_closing(scenario, rig_buf_text(&drop), out);
-        /* Where each statement of such a script is a transaction, COMMIT alone is an error. */
-        rig_buf_add_text(out, "exit 0\n");
         rig_buf_done(&drop);
     }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
