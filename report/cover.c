@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "base/secret.h"
+#include "report/episodes.h"
 #include "report/headline.h"
 #include "report/run_facts.h"
 #include "report/words.h"
+
+enum { FAULTS_SHOWN = 40 };
 
 static void redact(struct rig_buf *text)
 {
@@ -143,6 +146,78 @@ static void add_repeat(const struct rig_cover *cover, struct rig_buf *out)
         rig_buf_add_text(out, "\nSecrets in `plan.yaml` are masked as `" RIG_SECRET_MASK "`; `--set` gives them.\n");
 }
 
+/* The section of the stored plan that says which servers there were, how they replicated, and at which level clients asked. */
+static void add_database(const struct rig_cover *cover, struct rig_buf *out)
+{
+    const char *plan = cover->run == NULL ? NULL : cover->run->plan_yaml;
+    const char *from = plan == NULL ? NULL : strstr(plan, "\ndatabase:\n");
+    if (from == NULL)
+        return;
+    const char *end = strchr(from + 1, '\n') + 1;
+    while (*end == ' ')
+        end += strcspn(end, "\n") + (end[strcspn(end, "\n")] == '\n');
+    struct rig_buf section;
+    rig_buf_init(&section, 0);
+    rig_buf_add(&section, from + 1, (size_t)(end - from) - 1);
+    rig_buf_add_text(out, "\n## The database and its cluster, as the plan has them\n");
+    add_block(out, rig_buf_text(&section));
+    rig_buf_done(&section);
+}
+
+static void add_seconds(struct rig_buf *out, const struct rig_episodes *episodes, int64_t ns)
+{
+    if (ns == RIG_NO_TIME)
+        rig_buf_add_text(out, "unknown");
+    else
+        rig_buf_printf(out, "%.3f s", (double)(ns - episodes->zero_ns) / 1e9);
+}
+
+static void add_fault(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *episode)
+{
+    rig_buf_add_text(out, "| ");
+    add_escaped(out, episode->fault);
+    rig_buf_add_text(out, " | ");
+    add_escaped(out, episode->targets);
+    rig_buf_add_text(out, " | ");
+    add_seconds(out, episodes, episode->from_ns);
+    rig_buf_add_text(out, " | ");
+    add_seconds(out, episodes, episode->to_ns);
+    rig_buf_printf(out, " | %s | ",
+                   episode->failed        ? "failed"
+                   : episode->withdrawn   ? "withdrawn"
+                   : episode->took_effect ? "took effect"
+                                          : "no effect was seen");
+    add_escaped(out, episode->text == NULL ? "" : episode->text);
+    rig_buf_add_text(out, " |\n");
+}
+
+static void add_faults(const struct rig_cover *cover, const struct rig_headline *headline, struct rig_buf *out)
+{
+    struct rig_episodes episodes;
+    struct rig_buf during;
+    rig_episodes_init(&episodes, cover->verdict);
+    rig_buf_init(&during, 0);
+    rig_buf_add_text(out, "\n## Faults\n\n");
+    if (headline->witness != NULL && !headline->is_by_certificate)
+        rig_episodes_of_witness(&during, &episodes, cover->verdict->history, headline->witness);
+    if (episodes.of.count == 0)
+        rig_buf_add_text(out, "rig injected none.\n");
+    else
+        rig_buf_add_text(out, "Times are those of the witness, from the start of the load.\n\n"
+                              "| fault | targets | from | to | effect | evidence |\n|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < episodes.of.count && i < FAULTS_SHOWN; i++)
+        add_fault(out, &episodes, &episodes.of.at[i]);
+    if (episodes.of.count > FAULTS_SHOWN)
+        rig_buf_printf(out, "\n`[.. %zu others ..]`\n", episodes.of.count - FAULTS_SHOWN);
+    if (during.size > 0) {
+        rig_buf_add_text(out, "\nAt the shortest witness: ");
+        add_escaped(out, rig_buf_text(&during));
+        rig_buf_add_text(out, "\n");
+    }
+    rig_buf_done(&during);
+    rig_episodes_done(&episodes);
+}
+
 static void add_settings(const struct rig_cover *cover, struct rig_buf *out)
 {
     const struct rig_report_provenance *facts = cover->run == NULL ? NULL : &cover->run->provenance;
@@ -175,6 +250,8 @@ void rig_report_cover(const struct rig_cover *cover, struct rig_buf *out)
     rig_buf_done(&line);
     add_witness(cover, &headline, out);
     add_facts(cover, out);
+    add_faults(cover, &headline, out);
+    add_database(cover, out);
     add_repeat(cover, out);
     add_settings(cover, out);
     rig_buf_add_text(out, "\n## The servers' logs around witnesses\n");

@@ -73,6 +73,47 @@ static void add_order(struct rig_buf *out, const struct rig_smallest_part *shrun
     }
 }
 
+static void add_others(struct rig_buf *out, uint32_t count, uint32_t width)
+{
+    if (count > 0)
+        rig_tell(out, " [.. %d other%p ..]", count / width, count / width);
+}
+
+/* A read as the client saw it: the elements that the part has, and in their places how many others there were. */
+static void add_original(struct rig_buf *out, const struct rig_history *history, const struct rig_original_read *read)
+{
+    const struct rig_txn_op *op = &history->ops[read->op];
+    const uint32_t width = rig_op_reads_rows(op->kind) ? 2 : 1;
+    const struct rig_read_list list = rig_txn_op_list(history, op);
+    uint32_t shown = 0, others = 0;
+    rig_buf_add_text(out, "  ");
+    rig_words_txn(out, history, rig_history_txn_of(history, read->op));
+    rig_buf_add_text(out, " read ");
+    rig_words_key(out, history, op->key);
+    rig_buf_add_text(out, " as:");
+    for (uint32_t i = 0; i < read->count; i += width) {
+        if (shown >= list.count || read->elements[i] != rig_read_element(&list, shown)) {
+            others += width;
+            continue;
+        }
+        add_others(out, others, width);
+        others = 0;
+        rig_buf_add_char(out, ' ');
+        rig_buf_add_int(out, read->elements[i]);
+        shown += width;
+    }
+    add_others(out, others, width);
+    rig_buf_add_char(out, '\n');
+}
+
+static void add_originals(struct rig_buf *out, const struct rig_smallest_part *shrunk)
+{
+    if (shrunk->read_count > 0)
+        rig_buf_add_text(out, "\nThese reads are shown without what other transactions wrote. The clients saw:\n");
+    for (uint32_t i = 0; i < shrunk->read_count; i++)
+        add_original(out, shrunk->history, &shrunk->reads[i]);
+}
+
 static void add_sql(struct rig_buf *out, const struct rig_history *history)
 {
     struct rig_buf sql;
@@ -91,6 +132,7 @@ void rig_report_shrunk_text(const struct rig_smallest_part *shrunk, const struct
     rig_words_clean(out, witness_of(shrunk)->text, true);
     rig_buf_add_char(out, '\n');
     add_order(out, shrunk, interleaving);
+    add_originals(out, shrunk);
     add_sql(out, shrunk->history);
     if (file != NULL)
         rig_buf_printf(out, "\nhistory: %s\n", file);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "checker/infer/type_inference.h"
 #include "history/model/history_excerpt.h"
+#include "history/model/read_list.h"
 #include "history/types/types.h"
 #include "jobs/shrink/value_writers.h"
 
@@ -446,6 +447,72 @@ static enum rig_rc shrink_all(struct search *search, const struct rig_finding *f
     return rc;
 }
 
+/* ---- the reads as they were ---- */
+
+/* The transaction of the whole history that the part has under the same name. */
+static uint32_t find_whole(const struct rig_history *whole, const struct rig_history *part, uint32_t txn)
+{
+    const uint32_t name = rig_txn_name(part, txn);
+    uint32_t at = 0;
+    while (at < whole->txn_count && rig_txn_name(whole, at) != name)
+        at++;
+    return at;
+}
+
+static bool has_elements(const struct rig_read_list *whole, const struct rig_read_list *part)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < whole->count && found < part->count; i++)
+        found += rig_read_element(whole, i) == rig_read_element(part, found);
+    return found == part->count;
+}
+
+/* The next operation of the transaction, from `*at` on, that the part's one may be. */
+static const struct rig_txn_op *next_like(const struct rig_history *whole, uint32_t txn, uint32_t *at,
+                                          const struct rig_history *part, const struct rig_txn_op *op)
+{
+    const bool many = rig_op_reads_sequence(op->kind) && op->read_state == RIG_READ_SEEN;
+    for (; *at < rig_txn_op_count(whole, txn); ++*at) {
+        const struct rig_txn_op *other = &rig_txn_ops(whole, txn)[*at];
+        if (other->kind != op->kind || whole->keys[other->key] != part->keys[op->key] ||
+            other->read_state != op->read_state)
+            continue;
+        const struct rig_read_list seen = many ? rig_txn_op_list(whole, other) : (struct rig_read_list){0};
+        const struct rig_read_list shown = many ? rig_txn_op_list(part, op) : (struct rig_read_list){0};
+        if (many ? has_elements(&seen, &shown) : other->value == op->value)
+            return &rig_txn_ops(whole, txn)[(*at)++];
+    }
+    return NULL;
+}
+
+/* Keeps the reads whose elements the part has in part alone. */
+static enum rig_rc keep_reads(struct rig_smallest_part *shrunk, const struct rig_history *whole, struct rig_err *err)
+{
+    const struct rig_history *part = shrunk->history;
+    shrunk->reads = rig_arena_array(&shrunk->arena, (size_t)part->op_count + 1, sizeof *shrunk->reads);
+    if (shrunk->reads == NULL)
+        return rig_no_memory(err, "the reads of a part");
+    for (uint32_t txn = 0; txn < part->txn_count && whole->key_texts == NULL; txn++) {
+        const uint32_t as = find_whole(whole, part, txn);
+        uint32_t at = 0;
+        for (uint32_t i = part->txns[txn].first_op; as < whole->txn_count && i < part->txns[txn + 1].first_op; i++) {
+            const struct rig_txn_op *op = &part->ops[i], *was = next_like(whole, as, &at, part, op);
+            if (was == NULL || !rig_op_reads_sequence(op->kind) || op->read_state != RIG_READ_SEEN)
+                continue;
+            const struct rig_read_list seen = rig_txn_op_list(whole, was);
+            if (seen.count == rig_txn_op_list(part, op).count)
+                continue;
+            int64_t *elements = rig_arena_array(&shrunk->arena, seen.count, sizeof *elements);
+            if (elements == NULL)
+                return rig_no_memory(err, "the reads of a part");
+            rig_read_copy(&seen, 0, seen.count, elements);
+            shrunk->reads[shrunk->read_count++] =
+                (struct rig_original_read){.op = i, .count = seen.count, .elements = elements};
+        }
+    }
+    return RIG_OK;
+}
+
 static enum rig_rc judge_result(struct rig_smallest_part *shrunk, const struct rig_shrink_options *options,
                                 const struct goal *goal, struct rig_err *err)
 {
@@ -475,6 +542,7 @@ enum rig_rc rig_shrink_history(const struct rig_history *history, const struct r
     struct rig_verdict *verdict = NULL;
     struct rig_check_options check = options->check;
     struct search search = {0};
+    rig_arena_init(&out.arena, 0);
     check.max_witnesses = 1;
     struct search like = {.check = &check,
                           .until_ns = rig_clock_now_ns() +
@@ -501,6 +569,8 @@ enum rig_rc rig_shrink_history(const struct rig_history *history, const struct r
     if (rc == RIG_OK)
         rc = judge_result(&out, options, &like.goal, err);
     if (rc == RIG_OK)
+        rc = keep_reads(&out, history, err);
+    if (rc == RIG_OK)
         *shrunk = out;
     else
         rig_smallest_part_done(&out);
@@ -511,5 +581,6 @@ void rig_smallest_part_done(struct rig_smallest_part *shrunk)
 {
     rig_verdict_free(shrunk->verdict);
     rig_history_free(shrunk->history);
+    rig_arena_done(&shrunk->arena);
     *shrunk = (struct rig_smallest_part){0};
 }

@@ -13,6 +13,7 @@
 #ifndef RIG_JOBS_SHRINK_SHRINK_HISTORY_H
 #define RIG_JOBS_SHRINK_SHRINK_HISTORY_H
 
+#include "base/arena.h"
 #include "checker/judge/check.h"
 #include "checker/model/verdict.h"
 #include "history/model/history.h"
@@ -23,6 +24,13 @@ struct rig_shrink_options {
     int64_t budget_ns;              /* of the search; 0: RIG_DEFAULT_BUDGET_NS */
 };
 
+/* A read of a sequence whose elements the part has in part alone. */
+struct rig_original_read {
+    uint32_t op;             /* of the part */
+    uint32_t count;          /* elements that the client saw */
+    const int64_t *elements; /* in the arena */
+};
+
 struct rig_smallest_part {
     struct rig_history *history; /* keeps positions, times, keys and values of the whole */
     struct rig_verdict *verdict; /* of that part; refers to it */
@@ -30,6 +38,9 @@ struct rig_smallest_part {
     enum rig_level level;        /* the level that both refute; RIG_LEVEL_COUNT: none was asked for */
     uint64_t txns, ops;          /* of the whole history */
     uint32_t candidate_count;
+    struct rig_original_read *reads; /* in the arena, in the order of the part's operations */
+    uint32_t read_count;
+    struct rig_arena arena;
     bool minimal; /* no transaction and no operation can go; else the budget was spent */
 };
 
