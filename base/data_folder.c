@@ -1,6 +1,8 @@
 #include "base/data_folder.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,4 +162,27 @@ enum rig_rc rig_data_folder_names(const char *kind, const char *variable, const 
     qsort(all.names, all.count, sizeof *all.names, compare_names);
     *names = (struct rig_text_list){.at = all.names, .count = all.count};
     return RIG_OK;
+}
+
+/* ---- modules ---- */
+
+void *rig_module_open(const char *name, int flags, char *where, size_t where_size)
+{
+    char folder[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    const struct {
+        const char *first, *second;
+    } places[] = {{folder, ""}, {folder, "/" RIG_LIBDIR_FROM_BINDIR}, {"", RIG_LIBDIR}};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        const int written = snprintf(where, where_size, "%s%s/%s", places[i].first, places[i].second, name);
+        void *module =
+            written < 0 || (size_t)written >= where_size || access(where, R_OK) != 0 ? NULL : dlopen(where, flags);
+        if (module != NULL)
+            return module;
+    }
+    return NULL;
 }

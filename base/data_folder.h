@@ -46,4 +46,11 @@ enum rig_rc rig_data_folder_read(const char *kind, const char *variable, const c
 enum rig_rc rig_data_folder_names(const char *kind, const char *variable, const char *subfolder,
                                   struct rig_arena *arena, struct rig_text_list *names, struct rig_err *err);
 
+/*
+ * Loads the module `name` ("rig-mpi.so") of this rig: from the folder of the binary, then from where drivers are
+ * installed. `flags` of dlopen(); `where` gets its path. NULL: none can be loaded; dlerror() has the reason, or NULL
+ * where there is no such file.
+ */
+void *rig_module_open(const char *name, int flags, char *where, size_t where_size);
+
 #endif

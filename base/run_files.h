@@ -19,6 +19,7 @@
 #define RIG_RUN_RECORD_SET_ASIDE "lost.%u.rig"
 #define RIG_RUN_LOG              "rig.log"
 #define RIG_RUN_LOG_OF_RANK      "rig.%u.log"
+#define RIG_RUN_PROGRESS         "progress.json" /* while the run is under way: run/load/run_progress.h */
 /* The line of the log after which rig ends its sessions and its cluster. */
 #define RIG_RUN_LOG_READS_ENDED "the final reads have ended"
 

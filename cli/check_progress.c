@@ -36,19 +36,25 @@ static double rate_since(const struct rig_cli_check_progress *shown, uint64_t co
     return now_ns > since_ns ? (double)more * (double)RIG_NS_PER_S / (double)(now_ns - since_ns) : 0;
 }
 
-static void show(struct rig_cli_check_progress *shown, const struct rig_check_progress *told, int64_t now_ns)
+static struct rig_progress describe_check(const struct rig_cli_check_progress *shown,
+                                          const struct rig_check_progress *told, int64_t now_ns)
 {
     int64_t since_ns = shown->shown_ns > shown->pass_ns && !told->is_read ? shown->shown_ns : shown->pass_ns;
-    struct rig_progress progress = {.phase = told->is_read    ? "judge"
-                                             : told->pass > 1 ? "check again"
-                                                              : "check",
-                                    .elapsed_ns = now_ns - shown->start_ns,
-                                    .done = told->txn_count,
-                                    .rate = rate_since(shown, told->txn_count, since_ns, now_ns),
-                                    .has_share = true,
-                                    .share = told->share,
-                                    .share_ns = now_ns - shown->pass_ns,
-                                    .found = told->found};
+    return (struct rig_progress){.phase = told->is_read    ? "judge"
+                                          : told->pass > 1 ? "check again"
+                                                           : "check",
+                                 .elapsed_ns = now_ns - shown->start_ns,
+                                 .done = told->txn_count,
+                                 .rate = rate_since(shown, told->txn_count, since_ns, now_ns),
+                                 .has_share = true,
+                                 .share = told->share,
+                                 .share_ns = now_ns - shown->pass_ns,
+                                 .found = told->found};
+}
+
+static void show(struct rig_cli_check_progress *shown, const struct rig_check_progress *told, int64_t now_ns)
+{
+    const struct rig_progress progress = describe_check(shown, told, now_ns);
     rig_progress_show(&progress, shown->look.form, rig_terminal_columns(stderr), stderr);
     shown->shown_ns = now_ns;
     shown->shown_count = told->txn_count;
@@ -74,6 +80,11 @@ static void tell(void *context, const struct rig_check_progress *told)
         shown->shown_count = 0;
     }
     note(shown, told);
+    if (shown->look.file != NULL && now_ns - shown->saved_ns >= RIG_PROGRESS_FILE_NS) {
+        const struct rig_progress progress = describe_check(shown, told, now_ns);
+        rig_progress_save(&progress, shown->look.file);
+        shown->saved_ns = now_ns;
+    }
     const int64_t last_ns = shown->shown_ns == 0 ? shown->start_ns : shown->shown_ns;
     const bool is_line = shown->look.form == RIG_PROGRESS_LINE;
     if (is_line && now_ns - shown->start_ns >= slow_ns && (told->is_read || now_ns - shown->shown_ns >= show_every_ns))

@@ -43,6 +43,7 @@ struct rig_cli_check_progress {
     int64_t start_ns;
     int64_t pass_ns;  /* when the pass began */
     int64_t shown_ns; /* 0: never */
+    int64_t saved_ns; /* in the file; 0: never */
     uint64_t shown_count;
     uint32_t pass;
     /* For the thread of an interruption. */

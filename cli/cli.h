@@ -21,6 +21,7 @@
 /* X(name, one-line summary), in the order of `rig --help`. */
 #define RIG_CLI_TABLE(X)                                                                                               \
     X(try, "connect to a database by its URL, and show what it keeps at each of its levels")                           \
+    X(init, "write a commented plan for the database of a URL")                                                        \
     X(run, "run a load, record it, check it, report: the main job")                                                    \
     X(check, "check a recorded history against the isolation levels")                                                  \
     X(report, "make the reports of a finished run again")                                                              \
@@ -30,11 +31,12 @@
     X(bundle, "pack what a bug report needs into one archive")                                                         \
     X(scenario, "play sessions whose statements run in a written order")                                               \
     X(store, "list, compare and remove the runs on disk, and write a page of them")                                    \
+    X(serve, "show the runs on disk in a browser, also while they are under way")                                      \
     X(matrix, "run plans or scenarios on many servers, at many levels, and show a table")                              \
     X(convert, "convert a history between rig's own form, JSON lines and EDN")                                         \
     X(gen, "write a synthetic history, right or deliberately wrong, of any size")                                      \
     X(heal, "undo the faults left by a rig that was killed")                                                           \
-    X(list, "list what this build supports: drivers, workloads, faults, levels, anomalies, dialects, reproductions")   \
+    X(list, "list what this build supports: drivers, workloads, faults, levels, anomalies, dialects, bugs, plans")     \
     X(completion, "print a script that completes rig's command lines in a shell")
 
 #define RIG_CLI_DECLARE(name, summary) int rig_cli_##name(int argc, char **argv);

@@ -173,7 +173,7 @@ static uint32_t lowest_bit(uint64_t set)
 static void draw_below(struct lattice_walk *walk, enum rig_level level)
 {
     const size_t depth = strlen(walk->indent);
-    uint64_t below = rig_level_info(level)->implies & rig_levels_along(RIG_ALONG_PLAIN);
+    uint64_t below = rig_level_info(level)->implies;
     for (int at = RIG_LEVEL_COUNT - 1; at >= 0; at--) {
         if ((below & RIG_LEVEL_BIT(at)) == 0)
             continue;
@@ -196,14 +196,14 @@ static void draw_lattice(struct rig_buf *out)
     rig_buf_add_text(out, "Each level implies those below it in the tree; (above): its implications are shown there.\n"
                           "\n");
     struct lattice_walk walk = {.out = out};
-    rig_buf_printf(out, "%s\n", rig_level_info(RIG_LEVEL_SERIALIZABLE)->name);
-    draw_below(&walk, RIG_LEVEL_SERIALIZABLE);
-    rig_buf_add_text(
-        out,
-        "\nMost have a session form, strong-session-LEVEL, which respects the order of each process, and a strong "
-        "form,\n"
-        "strong-LEVEL, which respects real time. A form implies the weaker forms of its level, and the same form of\n"
-        "each level below it in the tree. The strong form of serializable is strict-serializable.\n\n");
+    for (int at = RIG_LEVEL_COUNT - 1; at >= 0; at--) {
+        const struct rig_level_info *info = rig_level_info((enum rig_level)at);
+        if (info->above != RIG_LEVEL_BIT(at))
+            continue;
+        rig_buf_printf(out, "%s\n", info->name);
+        draw_below(&walk, (enum rig_level)at);
+    }
+    rig_buf_add_char(out, '\n');
 }
 
 static void add_levels(struct lister *lister, const char *member, uint64_t levels)
@@ -243,7 +243,7 @@ static void add_rule(struct lister *lister, enum rig_level level)
 static void list_level(struct lister *lister, enum rig_level level)
 {
     const struct rig_level_info *info = rig_level_info(level);
-    begin_row(lister, info->name, 42, "definition", info->definition);
+    begin_row(lister, info->name, 33, "definition", info->definition);
     if (lister->json) {
         rig_json_string(&lister->writer, "source", info->source);
         add_rule(lister, level);
@@ -333,7 +333,7 @@ static void list_reproduction(struct lister *lister, const struct rig_reproducti
     end_row(lister);
 }
 
-static void list_reproductions(struct lister *lister)
+static void list_bugs(struct lister *lister)
 {
     struct rig_arena arena;
     struct rig_text_list names = {.count = 0};
@@ -392,13 +392,9 @@ static const struct {
     const char *name;
     void (*list)(struct lister *lister);
 } lists[] = {
-    {"drivers", list_drivers},
-    {"workloads", list_workloads},
-    {"faults", list_faults},
-    {"levels", list_levels},
-    {"anomalies", list_anomalies},
-    {"dialects", list_dialects},
-    {"reproductions", list_reproductions},
+    {"drivers", list_drivers}, {"workloads", list_workloads}, {"faults", list_faults},
+    {"levels", list_levels},   {"anomalies", list_anomalies}, {"dialects", list_dialects},
+    {"bugs", list_bugs},       {"reproductions", list_bugs}, /* the name in earlier versions */
     {"plans", list_plans},
 };
 
@@ -416,12 +412,12 @@ static const struct rig_argument arguments_of_list[] = {
 
 static const struct rig_arguments_table table_of_list = {
     .command = "list",
-    .positionals = "drivers|workloads|faults|levels|anomalies|dialects|reproductions|plans [LEVEL]",
+    .positionals = "drivers|workloads|faults|levels|anomalies|dialects|bugs|plans [LEVEL]",
     .least_positionals = 1,
     .most_positionals = 2,
     .description =
         "Lists what this build supports, one line each. `dialects` are what drivers know of databases,\n"
-        "`reproductions` known bugs that `rig reproduce` shows again, and `plans` those that `rig run NAME` runs. "
+        "`bugs` known bugs that `rig reproduce` shows again, and `plans` those that `rig run NAME` runs. "
         "Levels have a drawing of their implications; "
         "`levels LEVEL`\n"
         "shows one of them, with the cycles that it forbids and what implies it. Levels and\n"
@@ -451,7 +447,7 @@ static int complain_unknown(const char *name)
         rig_cli_complain("list: there is no list `%s`; did you mean `%s`?", name, nearest.best);
     else
         rig_cli_complain("list: there is no list `%s`; expected one of "
-                         "drivers|workloads|faults|levels|anomalies|dialects|reproductions|plans",
+                         "drivers|workloads|faults|levels|anomalies|dialects|bugs|plans",
                          name);
     return RIG_EXIT_USAGE;
 }

@@ -155,14 +155,25 @@ static void print_reference(unsigned columns)
     rig_buf_done(&text);
 }
 
-static void print_keys(void)
+static void print_sections(void)
 {
-    print_reference(rig_terminal_text_columns(stdout));
+    (void)fputs(
+        "\nsections of a plan:\n"
+        "  workload    type of data, number or time of transactions, their operations and keys\n"
+        "  phases      a list of such workloads, one after the other\n"
+        "  clients     how many, and how fast\n"
+        "  database    driver, isolation level, servers, and the options of the driver\n"
+        "  check       levels that must hold, evidence that is needed, limits of the check\n"
+        "  nemesis     faults, and when they come\n"
+        "  report      forms of the report\n"
+        "`rig plan --explain` without a plan prints every key with its meaning, rig-plan(5) is the same as a page.\n",
+        stdout);
 }
 
 static const struct rig_argument arguments_of_plan[] = {
     RIG_ARGUMENTS_OF_PLAN,
-    {.name = "explain", .help = "a comment for each key, and also keys without a value"},
+    {.name = "explain",
+     .help = "a comment for each key, and also keys without a value; without a plan: every key with its meaning"},
     {.name = "requests", .help = "instead of the plan: the requests of some of its transactions (a dry run)"},
     {.name = "reference", .help = "instead of a plan: the reference page of all keys, as Markdown"},
     RIG_ARGUMENT_FORMAT,
@@ -181,7 +192,7 @@ static const struct rig_arguments_table table_of_plan = {
         "64: the plan cannot be used, or not on this machine; stderr gives the reason.\n",
     .arguments = arguments_of_plan,
     .elsewhere = rig_cli_elsewhere_of_plan,
-    .print_more = print_keys,
+    .print_more = print_sections,
 };
 
 int rig_cli_plan(int argc, char **argv)
@@ -192,6 +203,10 @@ int rig_cli_plan(int argc, char **argv)
         return status;
     if (rig_arguments_has(&arguments, "reference")) {
         print_reference(RIG_PLAN_MARKDOWN);
+        return RIG_EXIT_OK;
+    }
+    if (arguments.positional_count == 0 && rig_arguments_has(&arguments, "explain")) {
+        print_reference(rig_terminal_text_columns(stdout));
         return RIG_EXIT_OK;
     }
     if (arguments.positional_count == 0)

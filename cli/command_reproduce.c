@@ -384,7 +384,7 @@ static const struct rig_arguments_table reproduce_table = {
         "that\n"
         "still shows the anomaly (rig shrink --plan). It says how often the anomaly came back, with an interval of\n"
         "95 % confidence. A HISTORY alone needs --plan.\n"
-        "NAME is a known bug (rig list reproductions), or the path of an entry (NAME.yaml): rig runs the plan of the "
+        "NAME is a known bug (rig list bugs), or the path of an entry (NAME.yaml): rig runs the plan of the "
         "entry\n"
         "on the version that has the bug, each run with another seed, until an anomaly of the expected shape is found "
         "or\n"

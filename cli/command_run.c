@@ -86,6 +86,7 @@ struct job {
     int64_t start_ns;             /* of the run, by the monotonic clock */
     int64_t took_ns;              /* of the clock on the wall, also where the load's time is simulated */
     struct rig_cli_check_progress progress;
+    char progress_file[RIG_STORE_PATH_BYTES + 64];
     char failure[RIG_ERR_TEXT_BYTES]; /* why the run failed; empty: it did not */
     bool is_judged;                   /* there was a verdict: its reports are not to be replaced */
 };
@@ -128,12 +129,19 @@ static void announce(const struct job *job)
     (void)fflush(stdout);
 }
 
+static struct rig_progress_look progress_look(const struct job *job)
+{
+    struct rig_progress_look look = rig_cli_progress_look(job->arguments);
+    look.file = job->progress_file;
+    return look;
+}
+
 static enum rig_rc drive(struct job *job, struct rig_err *err)
 {
     const struct rig_run_options options = {.interrupts = rig_cli_stop_signals_begin(),
                                             .folder = job->folder,
                                             .ranks = job->request->ranks,
-                                            .progress = rig_cli_progress_look(job->arguments)};
+                                            .progress = progress_look(job)};
     const int64_t start_ns = rig_clock_now_ns();
     rig_cli_time_limit_begin(start_ns, job->plan->time_limit_ns);
     enum rig_rc rc = rig_run(job->plan, &options, &job->result, err);
@@ -234,6 +242,8 @@ static void collect_facts(struct job *job)
         .folder = job->folder,
         .report = best_report(job),
         .plan_yaml = rig_buf_text(&job->plan_yaml),
+        .plan_path = job->provenance.plan_path[0] == '\0' ? NULL : job->provenance.plan_path,
+        .plan_line = job->provenance.plan_line,
         .seed = job->plan->seed,
         .client_count = (uint32_t)job->plan->clients.count,
         .load_s = (double)result->load_ns / (double)RIG_NS_PER_S,
@@ -439,7 +449,7 @@ static enum rig_rc check_record(struct job *job, bool online, int *status, struc
 static enum rig_rc judge(struct job *job, int *status, struct rig_err *err)
 {
     struct rig_online *online = job->result.online;
-    rig_cli_check_progress_init(&job->progress, rig_cli_progress_look(job->arguments));
+    rig_cli_check_progress_init(&job->progress, progress_look(job));
     struct rig_verdict *verdict =
         online == NULL ? NULL : rig_online_finish(online, rig_cli_check_progress_watch(&job->progress));
     if (verdict != NULL)
@@ -488,7 +498,7 @@ static int report_failure(struct job *job, const struct rig_err *why)
     const int failed = rig_cli_fail(why);
     int status = failed;
     (void)snprintf(job->failure, sizeof job->failure, "%s", why->text);
-    rig_cli_check_progress_init(&job->progress, rig_cli_progress_look(job->arguments));
+    rig_cli_check_progress_init(&job->progress, progress_look(job));
     enum rig_rc rc = has_record(job) ? check_record(job, false, &status, &err) : report_nothing(job, &err);
     if (rc != RIG_OK)
         report_unjudged(job, &err);
@@ -529,7 +539,9 @@ static int run_job(struct job *job)
     enum rig_rc rc = prepare_folder(job, &err);
     if (rc != RIG_OK)
         return rig_cli_fail(&err);
+    path_in(job, RIG_RUN_PROGRESS, job->progress_file);
     rig_cli_provenance_init(&job->provenance);
+    rig_cli_provenance_find_plan(&job->provenance, job->plan->path);
     announce(job);
     rig_cli_heal_leftovers(job->plan);
     if (job->request->ranks != NULL)
@@ -564,6 +576,8 @@ int rig_cli_run_plan(const struct rig_cli_run_request *request)
     rig_buf_init(&job.plan_yaml, 0);
     rig_arena_init(&job.known.arena, 0);
     const int status = run_job(&job);
+    if (job.progress_file[0] != '\0')
+        (void)unlink(job.progress_file); /* the results take its place */
     rig_log_close();
     if (job.hold >= 0)
         (void)close(job.hold);

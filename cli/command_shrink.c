@@ -240,7 +240,7 @@ static const struct rig_argument shrink_arguments[] = {
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "with --plan, set a key of the plan in every run"},
     {.name = "known",
      .value = "NAME",
-     .help = "with --plan, count only anomalies of the shape of this known bug (rig list reproductions)"},
+     .help = "with --plan, count only anomalies of the shape of this known bug (rig list bugs)"},
     RIG_ARGUMENT_WORKLOAD,
     {.name = "level",
      .value = "LEVEL",

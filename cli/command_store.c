@@ -275,7 +275,7 @@ static int write_index(struct job *job)
         rc = find_news(job, NULL, &filter, &news, &err);
     if (rc == RIG_OK) {
         const bool is_part = filter.states != 0 || filter.anomalies != 0 || filter.since != NULL;
-        rig_index_page_write(&job->list, is_part ? NULL : &news, base, &page);
+        rig_index_page_write(&job->list, is_part ? NULL : &news, base, NULL, &page);
         rc = rig_output_save(&page, output == NULL ? path : output, &err);
     }
     rig_buf_done(&page);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/data_folder.h"
 #include "base/folder.h"
 #include "base/output_file.h"
 #include "base/printable.h"
@@ -16,9 +15,9 @@
 #include "cli/cli.h"
 #include "cli/check_progress.h"
 #include "cli/command_matrix.h"
+#include "cli/target_plan.h"
 #include "cli/target_url.h"
 #include "report/words.h"
-#include "run/plan/plan.h"
 
 enum { ARGUMENTS_MOST = 64, PATH_BYTES = 4096 };
 
@@ -131,31 +130,6 @@ static void add_option(struct trying *t, const char *option, const char *value)
     add(t, value);
 }
 
-/* "postgres" of the setting `database.driver=postgres`. */
-static const char *driver_of(const struct trying *t)
-{
-    static const char key[] = "database.driver=";
-    const char *text = rig_buf_text(&t->settings);
-    return strncmp(text, key, sizeof key - 1) == 0 ? text + sizeof key - 1 : NULL;
-}
-
-static enum rig_rc find_matrix(struct trying *t, struct rig_err *err)
-{
-    char name[64];
-    struct rig_buf tried;
-    rig_buf_init(&tried, 0);
-    const char *driver = driver_of(t);
-    (void)snprintf(name, sizeof name, "try/%s.yaml", driver == NULL ? "" : driver);
-    enum rig_rc rc = RIG_OK;
-    if (driver == NULL)
-        rc = rig_fail(err, RIG_E_USAGE, "a URL of http names no database: write a plan with its dialect for `rig run`");
-    else if (!rig_data_folder_find("configs", "RIG_CONFIG_PATH", name, t->matrix, sizeof t->matrix, &tried))
-        rc = rig_fail(err, RIG_E_USAGE, "there is no %s in %s; RIG_CONFIG_PATH names further folders", name,
-                      rig_buf_text(&tried));
-    rig_buf_done(&tried);
-    return rc;
-}
-
 /* The arguments of `rig matrix`. */
 static void collect(struct trying *t, char duration[64])
 {
@@ -179,30 +153,21 @@ static void collect(struct trying *t, char duration[64])
         add_option(t, "--format", "json");
 }
 
-/* The plan of the load on this database, at the level that the driver takes by default. */
 static enum rig_rc keep_plan(const struct trying *t, struct rig_err *err)
 {
-    struct rig_plan_override overrides[ARGUMENTS_MOST];
-    size_t count = 0;
-    char path[PATH_BYTES];
-    const char *file = rig_arguments_value(t->args, "keep-plan"), *text = rig_buf_text(&t->settings), *value;
+    const char *file = rig_arguments_value(t->args, "keep-plan");
+    struct rig_buf yaml, secrets;
     if (file == NULL)
         return RIG_OK;
-    (void)snprintf(path, sizeof path, "%.*sload.yaml", (int)(strrchr(t->matrix, '/') + 1 - t->matrix), t->matrix);
-    for (size_t at = 0; at < t->settings.size && count < ARGUMENTS_MOST; at += strlen(text + at) + 1)
-        overrides[count++].text = text + at;
-    for (size_t i = 0; count < ARGUMENTS_MOST && (value = rig_arguments_value_at(t->args, "set", i)) != NULL; i++)
-        overrides[count++].text = value;
-    struct rig_plan *plan = NULL;
-    enum rig_rc rc = rig_plan_load(path, overrides, count, NULL, &plan, err);
-    if (rc != RIG_OK)
-        return rc;
-    struct rig_buf yaml;
     rig_buf_init(&yaml, 0);
-    rig_plan_write(plan, true, &yaml);
-    rc = rig_output_save(&yaml, file, err);
+    rig_buf_init(&secrets, 0);
+    enum rig_rc rc = rig_target_plan_write(&t->settings, t->matrix, t->args, &yaml, &secrets, err);
+    if (rc == RIG_OK)
+        rc = rig_output_save(&yaml, file, err);
+    if (rc == RIG_OK && secrets.size > 0)
+        rig_cli_complain("%s has no secret: set %s in the environment of `rig run`", file, rig_buf_text(&secrets));
     rig_buf_done(&yaml);
-    rig_plan_free(plan);
+    rig_buf_done(&secrets);
     return rc;
 }
 
@@ -242,7 +207,7 @@ int rig_cli_try(int argc, char **argv)
     enum rig_rc rc = rig_target_url_settings(args.positionals[0], &t.settings, &err);
     rig_target_url_hide(args.positionals[0]);
     if (rc == RIG_OK)
-        rc = find_matrix(&t, &err);
+        rc = rig_target_plan_matrix(&t.settings, t.matrix, sizeof t.matrix, &err);
     if (rc == RIG_OK)
         rc = keep_plan(&t, &err);
     if (rc == RIG_OK)

@@ -15,7 +15,7 @@
 #define RIG_ARGUMENT_KNOWN                                                                                             \
     {                                                                                                                  \
         .name = "known", .value = "NAME", .repeatable = true,                                                          \
-        .help = "known bug whose anomalies are accepted, by their shape (rig list reproductions)"                      \
+        .help = "known bug whose anomalies are accepted, by their shape (rig list bugs)"                               \
     }
 
 struct rig_cli_known_bugs {

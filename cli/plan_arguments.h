@@ -63,8 +63,7 @@
         {.name = "known",                                                                                              \
          .value = "NAME",                                                                                              \
          .repeatable = true,                                                                                           \
-         .help =                                                                                                       \
-             "known bug whose anomalies are accepted, instead of the plan's check.known (rig list reproductions)"},    \
+         .help = "known bug whose anomalies are accepted, instead of the plan's check.known (rig list bugs)"},         \
     {                                                                                                                  \
         .name = "max-witnesses", .value = "N",                                                                         \
         .help = "witnesses kept of each anomaly, instead of the plan's check.max-witnesses"                            \

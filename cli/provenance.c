@@ -15,6 +15,7 @@
 #include "base/run_files.h"
 #include "base/secret.h"
 #include "base/version.h"
+#include "base/yaml_tree.h"
 
 /* The first "model name" of /proc/cpuinfo; some machines name none. */
 static void find_cpu(char *cpu, size_t size)
@@ -119,6 +120,42 @@ void rig_cli_provenance_init(struct rig_cli_provenance *provenance)
         .file_system = provenance->file_system,
         .settings = provenance->settings,
     };
+}
+
+/* The path from the working folder, where it is below. */
+static void shorten(const char *path, char *shorter, size_t size)
+{
+    char home[4096];
+    const size_t length = getcwd(home, sizeof home) == NULL ? 0 : strlen(home);
+    if (length > 1 && strncmp(path, home, length) == 0 && path[length] == '/')
+        path += length + 1;
+    while (strncmp(path, "./", 2) == 0)
+        path += 2;
+    (void)snprintf(shorter, size, "%s", path);
+}
+
+void rig_cli_provenance_find_plan(struct rig_cli_provenance *provenance, const char *path)
+{
+    struct rig_buf text;
+    struct rig_arena arena;
+    struct rig_yaml_tree tree;
+    struct rig_err ignored = {0};
+    if (strcmp(path, "-") == 0)
+        return;
+    shorten(path, provenance->plan_path, sizeof provenance->plan_path);
+    provenance->plan_line = 1;
+    rig_buf_init(&text, 16 << 20);
+    rig_arena_init(&arena, 0);
+    if (rig_buf_read_file(&text, path, &ignored) == RIG_OK &&
+        rig_yaml_tree_read(&tree, &arena, "plan", path, rig_buf_text(&text), text.size, &ignored) == RIG_OK) {
+        const struct rig_yaml_node *check = rig_yaml_value(tree.root, "check");
+        const struct rig_yaml_node *levels =
+            check == NULL || check->kind != RIG_YAML_MAPPING ? NULL : rig_yaml_value(check, "levels");
+        const struct rig_yaml_node *place = levels != NULL ? levels : check;
+        provenance->plan_line = place == NULL ? 1 : place->place.line;
+    }
+    rig_arena_done(&arena);
+    rig_buf_done(&text);
 }
 
 void rig_cli_provenance_add(struct rig_cli_provenance *provenance, const struct rig_run_result *result)

@@ -12,10 +12,14 @@ struct rig_cli_provenance {
     struct rig_report_provenance facts;
     struct rig_report_setting settings[RIG_RUN_SETTINGS_MOST];
     char kernel[256], cpu[128], file_system[128];
+    char plan_path[4096]; /* empty: standard input */
+    uint32_t plan_line;
 };
 
 /* This rig and this machine; empty where it cannot be found out. */
 void rig_cli_provenance_init(struct rig_cli_provenance *provenance);
+/* Finds the line of the plan's requests: `check.levels`, else `check`, else 1. */
+void rig_cli_provenance_find_plan(struct rig_cli_provenance *provenance, const char *path);
 /* Adds the settings; borrows the result. */
 void rig_cli_provenance_add(struct rig_cli_provenance *provenance, const struct rig_run_result *result);
 

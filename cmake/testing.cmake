@@ -3,8 +3,9 @@
 # Labels: every test has exactly one of
 #   short    seconds; no server; run on every change
 #   medium   up to a few minutes; starts servers, runs thousands of histories
-#   long     anything above; run before a release, by `scripts/test --all`
-# short and medium together stay under 25 minutes on two cores. A test that cannot run here prints the reason and exits with
+#   long     anything above, and more histories of the oracles; run each night by `scripts/test -L long`, and before a release by
+#            `scripts/test --all`
+# short and medium together stay under 20 minutes on two cores. A test that cannot run here prints the reason and exits with
 # 77: ctest then shows it as skipped, never as passed.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)

@@ -31,6 +31,7 @@ static const char *const rules[] = {
     ".grid td a:hover,.grid td a:focus{outline:2px solid}.grid thead th{vertical-align:bottom}",
     ".runs{width:100%}.runs th,.runs td{text-align:left;padding:6px 12px 6px 8px;border-bottom:1px solid var(--line);",
     "vertical-align:top}.runs thead th{color:var(--dim)}.runs tr:target{outline:3px solid var(--open)}",
+    ".pair{table-layout:fixed}.pair th,.pair td{overflow-wrap:anywhere}.pair tbody th{color:var(--dim)}",
     "td.n,th.n{text-align:right!important;white-space:nowrap;font-variant-numeric:tabular-nums}",
     "pre{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:10px 12px;overflow-x:auto;",
     "font:12.5px/1.5 ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;color:var(--ink)}",
@@ -40,19 +41,37 @@ static const char *const rules[] = {
     "@media print{.wide{overflow:visible}*{print-color-adjust:exact}}",
 };
 
-void rig_plain_page_begin(struct rig_buf *out, const char *title)
+static void begin(struct rig_buf *out, const char *title, const char *script)
 {
-    rig_buf_add_text(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                          "<meta http-equiv=\"Content-Security-Policy\" "
-                          "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-                          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
+    rig_buf_printf(out,
+                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                   "'unsafe-inline'%s\">\n"
+                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+                   script == NULL ? "" : "; script-src 'self'; connect-src 'self'; img-src data:");
     rig_markup_escape(out, title);
-    rig_buf_add_text(out, " - rig</title>\n<style>\n");
+    rig_buf_add_text(out, " - rig</title>\n");
+    if (script != NULL)
+        rig_buf_printf(out,
+                       "<link rel=\"icon\" href=\"data:,\">\n<script src=\"%s\" defer></script>\n"
+                       "<noscript><meta http-equiv=\"refresh\" content=\"5\"></noscript>\n",
+                       script);
+    rig_buf_add_text(out, "<style>\n");
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         rig_buf_add_text(out, rules[i]);
         rig_buf_add_char(out, '\n');
     }
     rig_buf_add_text(out, "</style>\n</head>\n<body>\n<main>\n");
+}
+
+void rig_plain_page_begin(struct rig_buf *out, const char *title)
+{
+    begin(out, title, NULL);
+}
+
+void rig_plain_page_begin_live(struct rig_buf *out, const char *title, const char *script)
+{
+    begin(out, title, script);
 }
 
 void rig_plain_page_end(struct rig_buf *out)

@@ -48,6 +48,9 @@ struct rig_server_logs;
 struct rig_report_run {
     struct rig_report_provenance provenance;
     const char *name, *driver, *server, *isolation, *started_utc, *folder, *plan_yaml;
+    const char
+        *plan_path;     /* of the plan that was run, from the folder of the command where it is below; NULL: unknown */
+    uint32_t plan_line; /* the line of its requests */
     const char *report; /* the file in `folder` where a person begins to read; NULL: unknown */
     uint64_t seed;
     uint32_t client_count;

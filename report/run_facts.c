@@ -198,4 +198,6 @@ const struct rig_run_field rig_run_fields[RIG_RUN_FIELDS] = {
     FIELD("interrupted", BOOL, false, interrupted),
     FIELD("failed", TEXT, false, failed),
     FIELD("stopped_by", TEXT, false, stopped_by),
+    FIELD("plan_path", TEXT, true, plan_path),
+    FIELD("plan_line", SMALL, true, plan_line),
 };

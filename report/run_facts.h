@@ -41,7 +41,7 @@ struct rig_run_field {
     size_t offset; /* in struct rig_report_run */
 };
 
-enum { RIG_RUN_FIELDS = 16 };
+enum { RIG_RUN_FIELDS = 18 };
 extern const struct rig_run_field rig_run_fields[RIG_RUN_FIELDS];
 
 /* Writes the object `run`. */

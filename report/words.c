@@ -200,30 +200,6 @@ uint64_t rig_words_levels_of(const struct rig_verdict *verdict, enum rig_fate fa
     return set;
 }
 
-static uint64_t always_listed(void)
-{
-    static const enum rig_level in_each_order[] = {RIG_LEVEL_READ_UNCOMMITTED, RIG_LEVEL_READ_COMMITTED,
-                                                   RIG_LEVEL_SNAPSHOT_ISOLATION, RIG_LEVEL_SERIALIZABLE};
-    uint64_t levels = rig_levels_along(RIG_ALONG_PLAIN);
-    for (size_t i = 0; i < sizeof in_each_order / sizeof in_each_order[0]; i++) {
-        for (unsigned along = 0; along < RIG_ALONG_COUNT; along++)
-            levels |= RIG_LEVEL_BIT(rig_level_form(in_each_order[i], (enum rig_along)along));
-    }
-    return levels;
-}
-
-uint64_t rig_words_levels_listed(const struct rig_verdict *verdict, uint64_t set)
-{
-    const uint64_t always = always_listed(), open = rig_words_levels_of(verdict, RIG_FATE_NOT_REFUTED);
-    uint64_t listed = always | rig_levels_weakest(rig_words_levels_of(verdict, RIG_FATE_REFUTED)) |
-                      rig_levels_strongest(rig_words_levels_of(verdict, RIG_FATE_HELD));
-    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        const struct rig_level_info *info = rig_level_info((enum rig_level)level);
-        listed |= ((info->below | info->above) & open & always) == 0 ? open & RIG_LEVEL_BIT(level) : 0;
-    }
-    return set & listed;
-}
-
 void rig_words_levels(struct rig_buf *out, uint64_t set)
 {
     bool first = true;

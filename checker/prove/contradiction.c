@@ -5,6 +5,8 @@
 #include "base/bug.h"
 #include "checker/prove/impossible.h"
 #include "checker/prove/counter_sums.h"
+#include "checker/prove/row_contradiction.h"
+#include "checker/prove/row_impossible.h"
 
 const char *const rig_witness_kinds[RIG_WITNESS_KINDS] = {
 #define RIG_WITNESS_NAME(id, name) name,
@@ -12,16 +14,10 @@ const char *const rig_witness_kinds[RIG_WITNESS_KINDS] = {
 #undef RIG_WITNESS_NAME
 };
 
-/* Versions of `before` come before those of `after`, in all keys that both write: in either case of the two, because
- * they would make a cycle of ww edges otherwise. */
-struct order {
-    uint32_t before, after;
-};
-
-RIG_VEC(struct order, orders)
-
+/* An order, but of rows: versions of `before` come before those of `after`, in all keys that both write: in either case
+ * of the two, because they would make a cycle of ww edges otherwise. */
 struct open_case {
-    struct order supposed;
+    struct rig_witness_order supposed;
     size_t order_count; /* orders that hold outside of it */
 };
 
@@ -32,10 +28,12 @@ struct proof {
     const struct rig_history *history;
     const struct rig_witness_line *lines;
     size_t count;
-    struct orders orders;
+    struct rig_witness_orders orders;
     struct open_cases open;
-    uint64_t refuted; /* levels that forbid all cycles so far */
+    uint32_t refuted; /* levels that forbid all cycles so far */
     unsigned assumed;
+    bool serial;       /* of rows: each level of the claim has an order of the transactions */
+    bool by_predicate; /* of rows: a step of the cycle is */
     struct rig_err *err;
 };
 
@@ -213,7 +211,16 @@ static const char *check_time(const struct proof *p, const struct rig_witness_li
                                                                                      : "the one did not end before";
 }
 
-static enum rig_rc check_step(const struct proof *p, const struct rig_witness_line *line)
+/* A step over rows. */
+static const char *check_rows(struct proof *p, const struct rig_witness_line *line)
+{
+    bool by_predicate;
+    const char *lack = rig_row_check_line(p->facts, &p->orders, p->serial, line, &by_predicate);
+    p->by_predicate |= by_predicate;
+    return lack;
+}
+
+static enum rig_rc check_step(struct proof *p, const struct rig_witness_line *line)
 {
     RIG_REQUIRE(line->from < p->history->txn_count && line->to < p->history->txn_count);
     const struct rig_txn_op *from = op_of(p, line->from, line->from_op), *to = op_of(p, line->to, line->to_op);
@@ -224,10 +231,14 @@ static enum rig_rc check_step(const struct proof *p, const struct rig_witness_li
         lack = check_time(p, line);
     else if (from == NULL || to == NULL || from->key != to->key)
         lack = "no such operations of one key";
+    else if (p->facts->form == RIG_FACTS_ROWS)
+        lack = check_rows(p, line);
     else
         lack = line->kind == RIG_WITNESS_WW   ? check_ww(p, line, from, to)
                : line->kind == RIG_WITNESS_WR ? check_wr(p, from, to)
                                               : check_rw(p, line, from, to);
+    if (lack != NULL && lack[0] == '\0')
+        return rig_no_memory(p->err, "the proof");
     return lack == NULL ? RIG_OK : refuse(p, line, lack);
 }
 
@@ -237,7 +248,7 @@ static bool is_acknowledged(const struct proof *p, const struct rig_witness_line
     RIG_REQUIRE(p->facts->committed[step->from] && p->facts->committed[step->to]);
     if (p->history->txns[step->from].outcome != RIG_OUTCOME_OK || p->history->txns[step->to].outcome != RIG_OUTCOME_OK)
         return false;
-    if (step->kind != RIG_WITNESS_WW)
+    if (step->kind != RIG_WITNESS_WW || p->facts->form == RIG_FACTS_ROWS)
         return true;
     if (p->facts->shape == RIG_RESULT_VALUE) {
         const uint32_t first = p->history->txns[step->to].first_op,
@@ -254,16 +265,15 @@ static bool is_acknowledged(const struct proof *p, const struct rig_witness_line
 /* The properties of a cycle that the levels distinguish. */
 struct shape {
     size_t count;
-    uint32_t ww, wr, rw, process, realtime, silent; /* silent: rw steps out of transactions that write nothing */
+    uint32_t ww, wr, rw, process, realtime, silent; /* silent: transactions that write nothing */
     bool acknowledged;                              /* below read committed, too */
     bool versions; /* each wr step enters a read of the version that the step's transaction made */
     bool one_key;
     bool updates;      /* each rw step leaves a transaction that also writes the key of the step */
     bool by_predicate; /* an rw step out of a read that found no row */
     bool adjacent;     /* an rw step after an rw step */
-    bool behind_wr;    /* each rw step is after a wr, process or real-time step */
-    bool ascending;    /* each rw step leaves an operation after that which the step before, ww or wr, enters; or is
-                        * after a process or real-time step, which comes before all operations */
+    bool behind_wr;    /* each rw step is after a wr step */
+    bool ascending;    /* each rw step leaves an operation after that which the step before, ww or wr, enters */
     bool snapshots;    /* each rw step leaves that operation, or one after it */
 };
 
@@ -314,7 +324,7 @@ static struct shape shape_of(const struct proof *p, const struct rig_witness_lin
         s.rw += step->kind == RIG_WITNESS_RW;
         s.process += step->kind == RIG_WITNESS_PROCESS;
         s.realtime += step->kind == RIG_WITNESS_REALTIME;
-        s.silent += step->kind == RIG_WITNESS_RW && !writes(p, step->from, RIG_FACT_NONE);
+        s.silent += !writes(p, step->from, RIG_FACT_NONE);
         s.acknowledged = s.acknowledged && is_acknowledged(p, step);
         s.versions = s.versions && shows_version(p, step);
         s.one_key = s.one_key && (i == 0 || of == key);
@@ -326,10 +336,9 @@ static struct shape shape_of(const struct proof *p, const struct rig_witness_lin
             s.by_predicate || rig_facts_found_no_row(p->facts, p->history->txns[step->from].first_op + step->from_op);
         s.updates = s.updates && writes(p, step->from, of);
         s.adjacent = s.adjacent || last->kind == RIG_WITNESS_RW;
-        const bool ordered = last->kind == RIG_WITNESS_PROCESS || last->kind == RIG_WITNESS_REALTIME;
-        s.behind_wr = s.behind_wr && (ordered || last->kind == RIG_WITNESS_WR);
-        s.ascending = s.ascending && (ordered || (enters && entered_op(p, last) < step->from_op));
-        s.snapshots = s.snapshots && (ordered || (enters && entered_op(p, last) <= step->from_op));
+        s.behind_wr = s.behind_wr && last->kind == RIG_WITNESS_WR;
+        s.ascending = s.ascending && enters && entered_op(p, last) < step->from_op;
+        s.snapshots = s.snapshots && enters && entered_op(p, last) <= step->from_op;
     }
     RIG_INVARIANT(s.ww + s.wr + s.rw + s.process + s.realtime == count && s.silent <= count);
     RIG_INVARIANT(s.rw > 0 || (!s.adjacent && !s.by_predicate));
@@ -354,7 +363,7 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
          * the two transactions form a cycle of ww steps. */
         return s->count == 2 && s->rw == 1 && s->ww == 1 && (s->one_key || s->updates);
     case RIG_FORBIDS_ATOMIC_LATER:
-        return s->count == 2 && s->rw == 1 && s->ww == 0 && s->versions && s->ascending;
+        return s->count == 2 && s->rw == 1 && s->wr == 1 && s->versions && s->ascending;
     case RIG_FORBIDS_MONOTONIC_VIEW:
         return s->rw == 1 && s->ascending;
     case RIG_FORBIDS_MONOTONIC_READS:
@@ -362,7 +371,7 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
     case RIG_FORBIDS_SINGLE:
         return s->rw == 1;
     case RIG_FORBIDS_ATOMIC:
-        return s->count == 2 && s->rw == 1 && s->ww == 0 && s->versions;
+        return s->count == 2 && s->rw == 1 && s->wr == 1 && s->versions;
     case RIG_FORBIDS_CAUSAL:
         return s->rw == 1 && s->ww == 0 && s->versions;
     case RIG_FORBIDS_UPDATE_ATOMIC:
@@ -381,11 +390,25 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
     }
 }
 
-static uint64_t levels_forbidding(const struct shape *s)
+/* Levels that compare operations, keys or two transactions are left to those below them. */
+static uint32_t levels_forbidding_rows(const struct shape *s)
 {
-    uint64_t levels = 0;
+    uint32_t levels = 0;
+    for (int i = 0; i < RIG_PROVED_LEVELS; i++) {
+        const enum rig_forbids forbids = rig_proved_levels[i].forbids;
+        const bool is_about_cycles = forbids == RIG_FORBIDS_SINGLE || forbids == RIG_FORBIDS_SNAPSHOT ||
+                                     forbids == RIG_FORBIDS_ITEMS || forbids == RIG_FORBIDS_ANY;
+        if ((s->rw == 0 || is_about_cycles) && is_forbidden(s, &rig_proved_levels[i]))
+            levels |= UINT32_C(1) << i;
+    }
+    return rig_proved_levels_above(levels);
+}
+
+static uint32_t levels_forbidding(const struct shape *s)
+{
+    uint32_t levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++)
-        levels |= (uint64_t)is_forbidden(s, &rig_proved_levels[i]) << i;
+        levels |= (uint32_t)is_forbidden(s, &rig_proved_levels[i]) << i;
     /* Each stronger level forbids it, too. */
     RIG_INVARIANT((rig_proved_levels_above(levels) & ~levels) == 0);
     return levels;
@@ -394,6 +417,7 @@ static uint64_t levels_forbidding(const struct shape *s)
 static enum rig_rc check_cycle(struct proof *p, const struct rig_witness_line *steps, size_t count)
 {
     enum rig_rc rc = count >= 2 ? RIG_OK : rig_fail(p->err, RIG_E_INPUT, "a cycle has fewer than two steps");
+    p->by_predicate = false;
     for (size_t i = 0; rc == RIG_OK && i < count; i++) {
         rc = check_step(p, &steps[i]);
         if (rc == RIG_OK && steps[i].to != steps[i + 1 < count ? i + 1 : 0].from)
@@ -401,21 +425,44 @@ static enum rig_rc check_cycle(struct proof *p, const struct rig_witness_line *s
     }
     if (rc != RIG_OK)
         return rc;
-    const struct shape shape = shape_of(p, steps, count);
-    p->refuted &= levels_forbidding(&shape);
+    struct shape shape = shape_of(p, steps, count);
+    shape.by_predicate |= p->by_predicate;
+    p->refuted &= p->facts->form == RIG_FACTS_ROWS ? levels_forbidding_rows(&shape) : levels_forbidding(&shape);
     return RIG_OK;
 }
 
 /* ---- proofs by cases ---- */
 
+/* The levels at which either of two transactions comes before the other one: as a whole, or the reads of one before the
+ * commit of the other one. */
+static uint32_t levels_with_row_cases(bool serial)
+{
+    uint32_t levels = 0;
+    for (int i = 0; i < RIG_PROVED_LEVELS; i++) {
+        const enum rig_forbids forbids = rig_proved_levels[i].forbids;
+        if (forbids == RIG_FORBIDS_ANY || (forbids == RIG_FORBIDS_SNAPSHOT && !serial))
+            levels |= UINT32_C(1) << i;
+    }
+    return levels;
+}
+
 static enum rig_rc suppose(struct proof *p, const struct rig_witness_line *line)
 {
-    RIG_REQUIRE(line->kind == RIG_WITNESS_SUPPOSE);
-    const struct order supposed = {line->from, line->to};
+    RIG_REQUIRE(line->kind >= RIG_WITNESS_READS && line->kind <= RIG_WITNESS_SUPPOSE);
+    const bool of_rows = p->facts->form == RIG_FACTS_ROWS;
+    const struct rig_witness_order supposed = {line->from, line->to,
+                                               line->kind == RIG_WITNESS_READS     ? line->from
+                                               : line->kind == RIG_WITNESS_COMMITS ? line->to
+                                                                                   : RIG_FACT_NONE};
+    if (of_rows ? (line->kind == RIG_WITNESS_SUPPOSE) != p->serial : line->kind != RIG_WITNESS_SUPPOSE)
+        return refuse(p, line, "the levels have no such case");
+    if (of_rows)
+        p->refuted &= levels_with_row_cases(p->serial);
     if (p->facts->shape == RIG_RESULT_SET || line->from == line->to || !p->facts->committed[line->from] ||
         !p->facts->committed[line->to])
         return refuse(p, line, "not two transactions that certainly committed and wrote versions");
-    return open_cases_add(&p->open, (struct open_case){supposed, p->orders.count}) && orders_add(&p->orders, supposed)
+    return open_cases_add(&p->open, (struct open_case){supposed, p->orders.count}) &&
+                   rig_witness_orders_add(&p->orders, supposed)
                ? RIG_OK
                : rig_no_memory(p->err, "the proof");
 }
@@ -428,7 +475,8 @@ static enum rig_rc conclude(struct proof *p, bool is_last)
     const struct open_case closed = p->open.at[--p->open.count];
     RIG_INVARIANT(closed.order_count < p->orders.count);
     p->orders.count = closed.order_count;
-    p->orders.at[p->orders.count++] = (struct order){closed.supposed.after, closed.supposed.before};
+    p->orders.at[p->orders.count++] =
+        (struct rig_witness_order){closed.supposed.after, closed.supposed.before, closed.supposed.reader};
     return is_last ? rig_fail(p->err, RIG_E_INPUT, "the witness ends within a case") : RIG_OK;
 }
 
@@ -443,7 +491,7 @@ static enum rig_rc check_lines(struct proof *p)
             if (rc == RIG_OK)
                 rc = conclude(p, i + 1 == p->count);
             first = i + 1;
-        } else if (line->kind == RIG_WITNESS_SUPPOSE) {
+        } else if (line->kind >= RIG_WITNESS_READS && line->kind <= RIG_WITNESS_SUPPOSE) {
             rc = first == i ? suppose(p, line) : refuse(p, line, "steps without a cycle come before it");
             first = i + 1;
         } else if (line->kind > RIG_WITNESS_SUPPOSE) {
@@ -456,22 +504,29 @@ static enum rig_rc check_lines(struct proof *p)
     return rc;
 }
 
-enum rig_rc rig_contradict(const struct rig_facts *facts, uint64_t levels, unsigned assumed,
+enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsigned assumed,
                            const struct rig_witness_lines *lines, struct rig_err *err)
 {
     RIG_REQUIRE(levels != 0 && levels >> RIG_PROVED_LEVELS == 0);
-    RIG_REQUIRE(facts->form != RIG_FACTS_VERSIONS || facts->committed != NULL);
+    RIG_REQUIRE((facts->form != RIG_FACTS_VERSIONS && facts->form != RIG_FACTS_ROWS) || facts->committed != NULL);
     struct proof p = {.facts = facts,
                       .history = facts->history,
                       .lines = lines->at,
                       .count = lines->count,
-                      .refuted = facts->history->reads_at_once ? ~rig_proved_levels_by_operations() : ~UINT64_C(0),
+                      .refuted = facts->history->reads_at_once ? ~rig_proved_levels_by_operations() : ~UINT32_C(0),
                       .assumed = assumed,
                       .err = err};
-    struct rig_impossible found = {.levels = ~UINT64_C(0)};
+    struct rig_impossible found = {.levels = ~UINT32_C(0)};
     enum rig_rc rc;
+    p.serial = true;
+    for (int i = 0; i < RIG_PROVED_LEVELS; i++)
+        p.serial &= (levels >> i & 1) == 0 || rig_proved_levels[i].forbids == RIG_FORBIDS_ANY;
     if (facts->form == RIG_FACTS_SUMS && lines->count == 1 && lines->at[0].kind > RIG_WITNESS_SUPPOSE)
         rc = rig_impossible_sum(facts, &lines->at[0], &p.refuted, err);
+    else if (facts->form == RIG_FACTS_ROWS && (lines->count != 1 || lines->at[0].kind <= RIG_WITNESS_SUPPOSE))
+        rc = check_lines(&p);
+    else if (facts->form == RIG_FACTS_ROWS)
+        rc = rig_impossible_row(facts, &lines->at[0], &p.refuted, err);
     else if (facts->form != RIG_FACTS_VERSIONS)
         rc = rig_fail(err, RIG_E_INPUT, "a history of this type has no such witness");
     else if (lines->count == 1 && lines->at[0].kind > RIG_WITNESS_SUPPOSE)
@@ -479,12 +534,12 @@ enum rig_rc rig_contradict(const struct rig_facts *facts, uint64_t levels, unsig
     else
         rc = check_lines(&p);
     p.refuted &= found.levels;
-    const uint64_t left = levels & ~rig_proved_levels_above(p.refuted);
+    const uint32_t left = levels & ~rig_proved_levels_above(p.refuted);
     for (int i = 0; rc == RIG_OK && i < RIG_PROVED_LEVELS; i++) {
         if ((left >> i & 1) != 0)
             rc = rig_fail(err, RIG_E_INPUT, "the witness does not refute %s", rig_proved_levels[i].name);
     }
-    orders_done(&p.orders);
+    rig_witness_orders_done(&p.orders);
     open_cases_done(&p.open);
     return rc;
 }

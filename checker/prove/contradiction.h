@@ -8,6 +8,9 @@
  * in a proof by cases, what is supposed, or what the opposite supposition refuted. An edge called rw may be ww in
  * truth, if the reader's own version comes before the other one: the cycle is forbidden by the same levels then.
  *
+ * Steps over rows are in row_contradiction.h. Their cases stand only at levels whose transactions have a snapshot, or an
+ * order.
+ *
  * Below read committed, only acknowledged transactions and their reads count, of lists whose reads agree.
  */
 #ifndef RIG_CHECKER_PROVE_CONTRADICTION_H
@@ -25,6 +28,8 @@
     X(PROCESS, "process")                   /* T U: T ended before U began, in one process */                          \
     X(REALTIME, "realtime")                 /* T U: T ended before U began */                                          \
     X(CYCLE, "cycle")                       /* the steps since the last line of this kind are a cycle */               \
+    X(READS, "reads")                       /* T U: opens a case, in which T reads rows before U commits */            \
+    X(COMMITS, "commits")                   /* T U: opens a case, in which T commits before U reads rows */            \
     X(SUPPOSE, "suppose")                   /* T U: opens a case, in which versions of T come before those of U */     \
     X(G1A, "G1a")                           /* T op U op: T read what U wrote, which failed */                         \
     X(G1B, "G1b")                           /* T op U op: T read what U wrote, and then wrote over */                  \
@@ -34,6 +39,8 @@
     X(FRACTURED, "fractured-append")        /* T op U op: T read a later append of U without this one */               \
     X(FUTURE, "future-read")                /* T op U op: T read what it writes later (U op: ignored) */               \
     X(INTERNAL, "internal")                 /* T op U op: the read disagrees with T's own operations */                \
+    X(MISMATCH, "predicate-mismatch")       /* T op U op, of rows: what U wrote does not meet T's condition */         \
+    X(READ_MISS, "predicate-read-miss")     /* T op U op, of rows: misses U's row, which always met the condition */   \
     X(LOST_UPDATE, "lost-update")           /* T op U op: both read one version of a key, and both write it */         \
     X(IMPOSSIBLE_VALUE, "impossible-value") /* T op U op, of counters: no increments sum up to it (U op: ignored) */   \
     X(BOUNDS, "counter-bounds")     /* T op U op, of counters: less or more than its time allows (U op: ignored) */    \
@@ -75,7 +82,7 @@ RIG_VEC(struct rig_witness_line, rig_witness_lines)
 
 /* `levels`: bits; `assumed`: RIG_ASSUMES() of the assumptions that may be made. RIG_OK: the witness refutes them all.
  * RIG_E_INPUT: it does not. `facts` with rig_facts_witness(). */
-enum rig_rc rig_contradict(const struct rig_facts *facts, uint64_t levels, unsigned assumed,
+enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsigned assumed,
                            const struct rig_witness_lines *lines, struct rig_err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/halve.h"
 #include "checker/prove/commits.h"
+#include "checker/prove/row_chain.h"
 #include "history/model/value_texts.h"
 
 void rig_facts_done(struct rig_facts *facts)
@@ -208,7 +209,7 @@ enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err)
 {
     const struct rig_history *history = facts->history;
     const size_t txns = (size_t)history->txn_count + 1, keys = (size_t)history->key_count + 1;
-    if (facts->committed != NULL || facts->form != RIG_FACTS_VERSIONS)
+    if (facts->committed != NULL || (facts->form != RIG_FACTS_VERSIONS && facts->form != RIG_FACTS_ROWS))
         return RIG_OK;
     facts->committed = calloc(txns, sizeof facts->committed[0]);
     facts->contested = calloc(keys, 1);
@@ -217,7 +218,8 @@ enum rig_rc rig_facts_witness(struct rig_facts *facts, struct rig_err *err)
     if (facts->committed == NULL || facts->contested == NULL || facts->longest == NULL ||
         facts->longest_acknowledged == NULL ||
         !rig_commits_prove(history, (enum rig_op_kind)rig_data_types[history->workload].write_op,
-                           rig_commits_follow_reads, NULL, facts->committed))
+                           facts->form == RIG_FACTS_ROWS ? rig_row_follow_reads : rig_commits_follow_reads, NULL,
+                           facts->committed))
         return rig_no_memory(err, "the history");
     memset(facts->longest, 0xff, keys * sizeof facts->longest[0]);
     memset(facts->longest_acknowledged, 0xff, keys * sizeof facts->longest[0]);

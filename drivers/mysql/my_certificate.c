@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "drivers/sql/sql_values.h"
 
 enum { TYPE_BIGINT = 8, TYPE_BLOB = 252, BIGINT_BYTES = 8 };
@@ -325,12 +325,11 @@ static enum rig_rc wait_for_others(const struct rig_run_env *env, struct rig_my_
     static const char sql[] = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND "
                               "USER = SUBSTRING_INDEX(USER(), '@', 1)";
     const int64_t until_ns = env->core->now_ns() + wait_ns;
-    const struct timespec pause = {.tv_nsec = pause_ns};
     char answer[RIG_MY_ANSWER_BYTES];
     enum rig_rc rc;
     while ((rc = rig_my_query(connection, sql, until_ns + wait_ns, answer, err)) == RIG_OK &&
            (*left = strtol(answer, NULL, 10)) > 0 && env->core->now_ns() < until_ns)
-        (void)nanosleep(&pause, NULL);
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + pause_ns);
     return rc;
 }
 

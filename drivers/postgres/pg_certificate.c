@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "drivers/postgres/pg_stream.h"
 
 static const int64_t slot_ns = INT64_C(5000000000), read_ns = INT64_C(120000000000);
@@ -269,11 +269,10 @@ static enum rig_rc wait_for_others(const struct rig_run_env *env, struct rig_pg_
                                    struct rig_err *err)
 {
     const int64_t until_ns = env->core->now_ns() + wait_ns;
-    const struct timespec pause = {.tv_nsec = pause_ns};
     enum rig_rc rc;
     while ((rc = rig_pg_ask_number(connection, others, 10, until_ns + wait_ns, left, err)) == RIG_OK && *left > 0 &&
            env->core->now_ns() < until_ns)
-        (void)nanosleep(&pause, NULL);
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + pause_ns);
     return rc;
 }
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/folder.h"
 #include "base/run_files.h"
 #include "drivers/local/local_machine.h"
@@ -176,11 +176,9 @@ static enum rig_rc pg_configuration_write(const struct rig_pg_node *node, const 
 
 #define FORKED "past the fork: "
 
-#define MILLISECOND_NS INT64_C(1000000)
-#define SECOND_NS      INT64_C(1000000000)
-#define ASK_NS         (5 * SECOND_NS)
-#define REWOUND_NS     (10 * SECOND_NS)
-#define LINE_NS        SECOND_NS
+#define ASK_NS     (5 * RIG_NS_PER_S)
+#define REWOUND_NS (10 * RIG_NS_PER_S)
+#define LINE_NS    RIG_NS_PER_S
 
 enum rig_rc rig_pg_follow(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
                           struct rig_err *err)
@@ -218,11 +216,11 @@ enum rig_rc rig_pg_promote(struct rig_pg_node *node, int64_t timeout_ns, struct 
 {
     char answer[RIG_PG_ANSWER_BYTES];
     char sql[64];
-    (void)snprintf(sql, sizeof sql, "SELECT pg_promote(true, %lld)", (long long)(timeout_ns / SECOND_NS));
-    enum rig_rc rc = rig_pg_node_ask(node, sql, timeout_ns + SECOND_NS, answer, err);
+    (void)snprintf(sql, sizeof sql, "SELECT pg_promote(true, %lld)", (long long)(timeout_ns / RIG_NS_PER_S));
+    enum rig_rc rc = rig_pg_node_ask(node, sql, timeout_ns + RIG_NS_PER_S, answer, err);
     if (rc == RIG_OK && answer[0] != 't')
         rc = rig_fail(err, RIG_E_CLUSTER, "%s was not promoted within %lld s", node->local.name,
-                      (long long)(timeout_ns / SECOND_NS));
+                      (long long)(timeout_ns / RIG_NS_PER_S));
     return rc != RIG_OK ? rc : rig_pg_find_line(node, line, err);
 }
 
@@ -250,8 +248,7 @@ enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *p
         if (forked || core->now_ns() > deadline_ns || !rig_local_node_runs(&node->local))
             return rig_fail(err, RIG_E_CLUSTER, "%s does not catch up with the primary (timeline %d, %s): %s",
                             node->local.name, line->timeline, position, rc == RIG_OK ? answer : attempt.text);
-        const struct timespec step = {.tv_nsec = 10 * MILLISECOND_NS};
-        (void)nanosleep(&step, NULL);
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + 10 * RIG_NS_PER_MS);
     }
 }
 

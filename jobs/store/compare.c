@@ -6,6 +6,8 @@
 #include "base/json_members.h"
 #include "base/statistics.h"
 #include "jobs/store/run_table.h"
+#include "report/plain_page.h"
+#include "report/tell.h"
 #include "report/words.h"
 
 enum { PARTS_MOST = 30, NAME_WIDTH = 30, WIDTH = 30 };
@@ -117,14 +119,9 @@ static void add_value(bool is_duration, double value, struct rig_buf *out)
         rig_buf_printf(out, value > 0 && value < 100 ? "%.3g" : "%.0f", value);
 }
 
-static void add_measure(const struct rig_compared *row, unsigned measure, struct rig_buf *out)
+/* "(+3.1 %)  * p = 0.0031": after the value of B. */
+static void add_difference(const struct rig_compared *row, struct rig_buf *out)
 {
-    struct rig_buf text;
-    rig_buf_init(&text, 0);
-    add_value(measures[measure].is_duration, row->a, &text);
-    rig_buf_printf(out, "%-*s %-*s  ", NAME_WIDTH, measures[measure].words, WIDTH, rig_buf_text(&text));
-    rig_buf_done(&text);
-    add_value(measures[measure].is_duration, row->b, out);
     if (row->a > 0 && row->b > 0)
         rig_buf_printf(out, "  (%+.1f %%)", (row->b / row->a - 1) * 100);
     if (row->p < 0)
@@ -133,6 +130,17 @@ static void add_measure(const struct rig_compared *row, unsigned measure, struct
         rig_buf_printf(out, row->p < 0.0001 ? "  * p < 0.0001" : "  * p = %.4f", row->p);
     else
         rig_buf_printf(out, "  p = %.2f", row->p);
+}
+
+static void add_measure(const struct rig_compared *row, unsigned measure, struct rig_buf *out)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    add_value(measures[measure].is_duration, row->a, &text);
+    rig_buf_printf(out, "%-*s %-*s  ", NAME_WIDTH, measures[measure].words, WIDTH, rig_buf_text(&text));
+    rig_buf_done(&text);
+    add_value(measures[measure].is_duration, row->b, out);
+    add_difference(row, out);
     rig_buf_add_char(out, '\n');
 }
 
@@ -153,6 +161,12 @@ static void add_anomalies(const struct rig_run_comparison *comparison, struct ri
         rig_buf_done(&right);
     }
 }
+
+static const char method[] =
+    "*: differs; of numbers, more than chance explains. Counts by the exact conditional test of two Poisson\n"
+    "counts; throughput and latency by the rank test of Mann and Whitney on at most 30 equal parts of each\n"
+    "load; p values with Holm's correction, significant below 0.05. Anomalies with one cause count often:\n"
+    "repeat the runs before you rely on a difference of their counts.\n";
 
 void rig_compare_text(const struct rig_run_comparison *comparison, struct rig_buf *out)
 {
@@ -175,14 +189,79 @@ void rig_compare_text(const struct rig_run_comparison *comparison, struct rig_bu
     for (unsigned i = 0; i < RIG_MEASURE_COUNT; i++)
         add_measure(&comparison->measures[i], i, out);
     add_anomalies(comparison, out);
-    rig_buf_add_text(
-        out,
-        "\n*: differs; of numbers, more than chance explains. Counts by the exact conditional test of two Poisson\n"
-        "counts; throughput and latency by the rank test of Mann and Whitney on at most 30 equal parts of each\n"
-        "load; p values with Holm's correction, significant below 0.05. Anomalies with one cause count often:\n"
-        "repeat the runs before you rely on a difference of their counts.\n");
+    rig_buf_printf(out, "\n%s", method);
     if (!a->is_counted || !b->is_counted)
         rig_buf_add_text(out, "Some counts of anomalies are lower bounds.\n");
+}
+
+/* ---- page ---- */
+
+static void add_row(struct rig_buf *out, const char *name, const char *a, const char *b)
+{
+    rig_tell(out, "<tr><th>%h</th><td>%h</td><td>%h%s</td></tr>\n", name, a, b, strcmp(a, b) == 0 ? "" : "  *");
+}
+
+static void add_measure_row(const struct rig_compared *row, unsigned measure, struct rig_buf *out)
+{
+    struct rig_buf a, b, difference;
+    rig_buf_init(&a, 0);
+    rig_buf_init(&b, 0);
+    rig_buf_init(&difference, 0);
+    add_value(measures[measure].is_duration, row->a, &a);
+    add_value(measures[measure].is_duration, row->b, &b);
+    add_difference(row, &difference);
+    rig_tell(out, "<tr><th>%h</th><td>%h</td><td>%h%h</td></tr>\n", measures[measure].words, rig_buf_text(&a),
+             rig_buf_text(&b), rig_buf_text(&difference));
+    rig_buf_done(&a);
+    rig_buf_done(&b);
+    rig_buf_done(&difference);
+}
+
+static void add_anomaly_rows(const struct rig_run_comparison *comparison, struct rig_buf *out)
+{
+    for (unsigned one = 0; one < RIG_ANOMALY_COUNT; one++) {
+        const uint64_t a = comparison->a->found[one], b = comparison->b->found[one];
+        if (a > 0 || b > 0)
+            rig_tell(out, "<tr><th>%h</th><td>%n</td><td>%n</td></tr>\n", rig_anomaly_info((enum rig_anomaly)one)->name,
+                     a, b);
+    }
+}
+
+static void add_heading(const struct rig_stored_run *run, const char *base, struct rig_buf *out)
+{
+    struct rig_buf name;
+    rig_buf_init(&name, 0);
+    rig_run_table_name(run, &name);
+    rig_buf_add_text(out, "<th>");
+    rig_run_table_link(run, base, rig_buf_text(&name), out);
+    rig_buf_add_text(out, "</th>");
+    rig_buf_done(&name);
+}
+
+void rig_compare_page(const struct rig_run_comparison *comparison, const char *base, struct rig_buf *out)
+{
+    const struct rig_stored_run *a = comparison->a, *b = comparison->b;
+    rig_plain_page_begin(out, "Two runs");
+    rig_tell(out,
+             "<p><a href=\"%h\">All runs</a></p>\n<h1>Two runs</h1>\n<div class=\"wide\"><table class=\"runs "
+             "pair\">",
+             base);
+    rig_buf_add_text(out, "<thead><tr><th></th>");
+    add_heading(a, base, out);
+    add_heading(b, base, out);
+    rig_buf_add_text(out, "</tr></thead><tbody>\n");
+    add_row(out, "verdict", rig_stored_state_words[a->state], rig_stored_state_words[b->state]);
+    add_row(out, "requested", a->requested, b->requested);
+    add_row(out, "broken", a->broken[0] == '\0' ? "none" : a->broken, b->broken[0] == '\0' ? "none" : b->broken);
+    add_row(out, "server", a->server, b->server);
+    add_row(out, "isolation", a->isolation, b->isolation);
+    add_row(out, "rig", a->version, b->version);
+    for (unsigned i = 0; i < RIG_MEASURE_COUNT; i++)
+        add_measure_row(&comparison->measures[i], i, out);
+    add_anomaly_rows(comparison, out);
+    rig_tell(out, "</tbody></table></div>\n<p class=\"dim\">%h%s</p>\n", method,
+             a->is_counted && b->is_counted ? "" : " Some counts of anomalies are lower bounds.");
+    rig_plain_page_end(out);
 }
 
 void rig_compare_json(const struct rig_run_comparison *comparison, struct rig_buf *out)

@@ -40,6 +40,8 @@ struct rig_run_comparison {
 void rig_compare_runs(const struct rig_stored_run *a, const struct rig_stored_run *b,
                       struct rig_run_comparison *comparison);
 void rig_compare_text(const struct rig_run_comparison *comparison, struct rig_buf *out);
+/* A page; `base` as for rig_index_page_write(). */
+void rig_compare_page(const struct rig_run_comparison *comparison, const char *base, struct rig_buf *out);
 void rig_compare_json(const struct rig_run_comparison *comparison, struct rig_buf *out);
 
 #endif

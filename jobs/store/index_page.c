@@ -26,6 +26,12 @@ struct group {
     size_t count;
 };
 
+/* The target of links and, for a server, more than a file has. */
+struct page {
+    const char *base;
+    const struct rig_index_live *live; /* NULL: a file */
+};
+
 /* Its anomalies, or their absence, count. */
 static bool is_decided(const struct rig_stored_run *run)
 {
@@ -251,12 +257,44 @@ static void add_cases(const struct group *group, struct rig_buf *out)
 
 /* ---- the runs ---- */
 
-static void add_run(const struct rig_stored_run *run, const char *base, struct rig_buf *out)
+/* A server shows what is known of each run, also of one without a report. */
+static void add_link(const struct rig_stored_run *run, const struct page *page, struct rig_buf *out)
+{
+    const bool is_run = run->state != RIG_STORED_FOREIGN && run->state != RIG_STORED_REMOVING;
+    if (page->live == NULL || !is_run || run->is_matrix || rig_stored_run_is_judged(run)) {
+        rig_run_table_link(run, page->base, run->time, out);
+        return;
+    }
+    rig_tell(out, "<a href=\"%h", page->base);
+    rig_run_table_address(run->folder, out);
+    rig_tell(out, "/\">%h</a>", run->time);
+}
+
+/* Two runs are compared by two clicks: the first one chooses, the second one asks for the comparison. */
+static void add_choice(const struct rig_stored_run *run, const struct page *page, struct rig_buf *out)
+{
+    const char *chosen = page->live->chosen;
+    rig_buf_add_text(out, "<td>");
+    if (rig_run_table_has_verdict(run) && chosen != NULL && strcmp(chosen, run->folder) == 0) {
+        rig_tell(out, "<a href=\"%h\" aria-label=\"do not compare %h\"><b>chosen</b></a>", page->base, run->time);
+    } else if (rig_run_table_has_verdict(run)) {
+        rig_tell(out, "<a href=\"%h%s", page->base, chosen == NULL ? "?with=" : "compare?a=");
+        if (chosen != NULL) {
+            rig_run_table_address(chosen, out);
+            rig_buf_add_text(out, "&amp;b=");
+        }
+        rig_run_table_address(run->folder, out);
+        rig_tell(out, "\" aria-label=\"compare %h\">%s</a>", run->time, chosen == NULL ? "compare" : "with this");
+    }
+    rig_buf_add_text(out, "</td>");
+}
+
+static void add_run(const struct rig_stored_run *run, const struct page *page, struct rig_buf *out)
 {
     struct rig_buf words;
     rig_buf_init(&words, 0);
     rig_buf_printf(out, "<tr><td class=\"%s\">%s</td><td>", classes[run->state], rig_stored_state_words[run->state]);
-    rig_run_table_link(run, base, run->time, out);
+    add_link(run, page, out);
     rig_tell(out, "</td><td>%h</td><td>%h</td><td class=\"n\">", run->why[0] != '\0' ? run->why : run->broken,
              run->server);
     if (rig_stored_run_is_judged(run))
@@ -264,11 +302,14 @@ static void add_run(const struct rig_stored_run *run, const char *base, struct r
     rig_buf_add_text(out, "</td><td class=\"n\">");
     if (rig_stored_run_is_judged(run))
         rig_run_table_anomalies(run, out);
-    rig_tell(out, "</td><td class=\"n\">%b</td></tr>\n", run->bytes);
+    rig_tell(out, "</td><td class=\"n\">%b</td>", run->bytes);
+    if (page->live != NULL)
+        add_choice(run, page, out);
+    rig_buf_add_text(out, "</tr>\n");
     rig_buf_done(&words);
 }
 
-static void add_group(const struct group *group, const char *base, struct rig_buf *out)
+static void add_group(const struct group *group, const struct page *page, struct rig_buf *out)
 {
     rig_tell(out, "<h2>%h</h2>\n", group->runs[0].name[0] == '\0' ? "beside the runs" : group->runs[0].name);
     add_cases(group, out);
@@ -280,28 +321,59 @@ static void add_group(const struct group *group, const char *base, struct rig_bu
         out,
         "<details open><summary>%zu run%s</summary>\n<div class=\"wide\"><table class=\"runs\"><thead><tr><th>Result"
         "</th><th>Run</th><th>Breaks, or why</th><th>Server</th><th class=\"n\">Acknowledged</th>"
-        "<th class=\"n\">Anomalies</th><th class=\"n\">Size</th></tr></thead><tbody>\n",
-        group->count, rig_plural(group->count));
+        "<th class=\"n\">Anomalies</th><th class=\"n\">Size</th>%s</tr></thead><tbody>\n",
+        group->count, rig_plural(group->count), page->live == NULL ? "" : "<th>Compare</th>");
     for (size_t i = 0; i < group->count; i++)
-        add_run(&group->runs[i], base, out);
+        add_run(&group->runs[i], page, out);
     rig_buf_add_text(out, "</tbody></table></div></details>\n");
 }
 
-void rig_index_page_write(const struct rig_run_list *list, const struct rig_news *news, const char *base,
-                          struct rig_buf *out)
+/* The runs that are under way, with their progress. */
+static void add_running(const struct rig_run_list *list, const struct page *page, struct rig_buf *out)
 {
+    bool is_first = true;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct rig_stored_run *run = &list->runs[i];
+        if (run->state != RIG_STORED_RUNNING)
+            continue;
+        rig_tell(out, "%s<tr><td>%h</td><td>",
+                 is_first ? "<h2>Running</h2>\n<div class=\"wide\"><table class=\"runs\" id=\"running\"><tbody>\n" : "",
+                 run->name);
+        add_link(run, page, out);
+        rig_buf_add_text(out, "</td><td>");
+        page->live->say_progress(page->live->context, run, out);
+        rig_buf_add_text(out, "</td></tr>\n");
+        is_first = false;
+    }
+    rig_buf_add_text(out, is_first ? "" : "</tbody></table></div>\n");
+}
+
+static void begin_page(const struct page *page, struct rig_buf *out)
+{
+    if (page->live == NULL)
+        rig_plain_page_begin(out, "Runs");
+    else
+        rig_plain_page_begin_live(out, "Runs", page->live->script);
+}
+
+void rig_index_page_write(const struct rig_run_list *list, const struct rig_news *news, const char *base,
+                          const struct rig_index_live *live, struct rig_buf *out)
+{
+    const struct page page = {.base = base, .live = live};
     uint64_t bytes = 0, refuted = 0;
     for (size_t i = 0; i < list->count; i++) {
         bytes += list->runs[i].is_cell ? 0 : list->runs[i].bytes;
         refuted += list->runs[i].state == RIG_STORED_REFUTED;
     }
-    rig_plain_page_begin(out, "Runs");
+    begin_page(&page, out);
     rig_tell(out,
              "<header class=\"banner %s\"><h1>%d run%p, %d with an anomaly</h1><p>%b</p><p class=\"dim\">rig "
              "%s</p></header>\n<p class=\"dim\">Anomalies are those that a requested level forbids, in acknowledged "
              "transactions of the load. Without any, their share is below the number given, at 95 %% confidence; else "
              "it is in the interval, if they come independently of each other.</p>\n",
              refuted > 0 ? "bad" : "good", list->count, list->count, refuted, bytes, rig_version());
+    if (live != NULL)
+        add_running(list, &page, out);
     if (news != NULL)
         rig_news_page(news, base, out);
     for (size_t first = 0, end; first < list->count; first = end) {
@@ -309,7 +381,7 @@ void rig_index_page_write(const struct rig_run_list *list, const struct rig_news
         while (end < list->count && strcmp(list->runs[end].name, list->runs[first].name) == 0)
             end++;
         const struct group group = {&list->runs[first], end - first};
-        add_group(&group, base, out);
+        add_group(&group, &page, out);
     }
     rig_plain_page_end(out);
 }

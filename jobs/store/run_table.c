@@ -40,7 +40,7 @@ void rig_run_table_name(const struct rig_stored_run *run, struct rig_buf *out)
     add_printable(out, run->time);
 }
 
-static void add_address(const char *text, struct rig_buf *out)
+void rig_run_table_address(const char *text, struct rig_buf *out)
 {
     for (; *text != '\0'; text++) {
         const unsigned char c = (unsigned char)*text;
@@ -57,14 +57,14 @@ void rig_run_table_link(const struct rig_stored_run *run, const char *base, cons
     const bool has_report = run->is_matrix || is_scenario || rig_stored_run_is_judged(run);
     if (has_report) {
         rig_buf_add_text(out, "<a href=\"");
-        add_address(base, out);
-        add_address(run->folder, out);
+        rig_run_table_address(base, out);
+        rig_run_table_address(run->folder, out);
         rig_buf_add_text(out, run->is_matrix ? "/matrix.html\">" : is_scenario ? "/output.txt\">" : "/report.html\">");
     }
     rig_tell(out, "%h%s", text, has_report ? "</a>" : "");
 }
 
-static bool has_verdict(const struct rig_stored_run *run)
+bool rig_run_table_has_verdict(const struct rig_stored_run *run)
 {
     return run->state <= RIG_STORED_FAILED && !run->is_reproduction && !run->is_matrix;
 }
@@ -121,10 +121,10 @@ static void fill(const struct rig_stored_run *run, struct row *row)
     take(&text, row->cells[4]);
     rig_buf_add_text(&text, run->server);
     take(&text, row->cells[5]);
-    if (has_verdict(run))
+    if (rig_run_table_has_verdict(run))
         rig_words_count(&text, run->acknowledged);
     take(&text, row->cells[6]);
-    if (has_verdict(run))
+    if (rig_run_table_has_verdict(run))
         rig_run_table_anomalies(run, &text);
     take(&text, row->cells[7]);
     rig_words_size(&text, run->bytes);
@@ -207,7 +207,7 @@ void rig_run_table_json_run(struct rig_json_writer *json, const char *name, cons
     rig_json_members(json, "marked: %b, protected: %b, bytes: %d", run->has_mark, run->is_protected, run->bytes);
     if (run->is_reproduction)
         rig_json_string(json, "reproduction_of", run->requested);
-    if (has_verdict(run)) {
+    if (rig_run_table_has_verdict(run)) {
         rig_json_members(json,
                          "requested: %s, broken: %s, driver: %s, server: %s, isolation: %s, seed: %s, rig: %s, "
                          "acknowledged: %d, unknown: %d, anomalies: %d, exact: %b",
@@ -315,7 +315,7 @@ void rig_run_table_show(const struct rig_stored_run *run, struct rig_buf *out)
     add_fact(out, "isolation", run->isolation);
     add_fact(out, "seed", run->seed);
     add_fact(out, "rig", run->version);
-    if (has_verdict(run))
+    if (rig_run_table_has_verdict(run))
         add_load(run, out);
     add_found(run, out);
     rig_buf_printf(out, "  %-14s", "size");

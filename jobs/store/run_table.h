@@ -20,6 +20,10 @@ void rig_run_table_json_run(struct rig_json_writer *json, const char *name, cons
 void rig_run_table_name(const struct rig_stored_run *run, struct rig_buf *out);
 /* `text` for HTML, as a link to the run's report where it has one; `base` as for rig_index_page_write(). */
 void rig_run_table_link(const struct rig_stored_run *run, const char *base, const char *text, struct rig_buf *out);
+/* `text` as a part of an address: all but letters, digits and `-._~/` escaped. */
+void rig_run_table_address(const char *text, struct rig_buf *out);
+/* Whether the run has a verdict of its own: it can be compared. */
+bool rig_run_table_has_verdict(const struct rig_stored_run *run);
 /* "at least 320"; counts need not be exact. */
 void rig_run_table_anomalies(const struct rig_stored_run *run, struct rig_buf *out);
 /*

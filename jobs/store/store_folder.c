@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -126,15 +127,22 @@ static int open_mark(int folder)
     return -2;
 }
 
+enum { TAKE_TRIES = 4 };
+
 /* Like the look; RIG_RUN_MARK_IDLE gives a hold on the mark, which the caller closes. */
 enum rig_run_mark rig_run_mark_take(int folder, int *hold)
 {
     const int fd = open_mark(folder);
     if (fd < 0)
         return fd == -1 ? RIG_RUN_MARK_NONE : RIG_RUN_MARK_FOREIGN;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        (void)close(fd);
-        return RIG_RUN_MARK_HELD;
+    /* A look (rig_run_mark_look()) holds it for some microseconds, and `rig serve` looks often. */
+    static const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+    for (unsigned tries = 1; flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+        if (tries == TAKE_TRIES) {
+            (void)close(fd);
+            return RIG_RUN_MARK_HELD;
+        }
+        (void)nanosleep(&pause, NULL);
     }
     *hold = fd;
     return RIG_RUN_MARK_IDLE;

@@ -51,7 +51,7 @@ struct rig_run_monitor {
     int64_t without_session_since_ns; /* 0: a client has one */
     /* progress */
     bool drawn;
-    int64_t next_draw_ns, next_latency_ns;
+    int64_t next_draw_ns, next_file_ns, next_latency_ns;
     struct sample samples[RATE_SAMPLES];
     uint32_t sample_count;
     int64_t p50_ns, p99_ns;
@@ -379,21 +379,15 @@ static void find_top_error(const struct rig_run_state *run, struct rig_progress 
     progress->error_count = all.rows[0].count;
 }
 
-static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
+/* Texts that the progress borrows. */
+struct told {
+    char code[RIG_ERROR_CODE_BYTES], faults[128];
+};
+
+static struct rig_progress look_at_run(struct rig_run_monitor *monitor, int64_t now_ns, struct told *told)
 {
     const struct rig_run_state *run = monitor->run;
-    int64_t start_ns = atomic_load(&run->load.start_ns);
-    const struct rig_progress_look look = run->options->progress;
-    const bool line = look.form == RIG_PROGRESS_LINE;
-    const int64_t every_ns = line ? draw_every_ns : look.every_ns;
-    if (look.form == RIG_PROGRESS_NONE || every_ns == 0 || start_ns == 0 || now_ns < monitor->next_draw_ns)
-        return;
-    monitor->next_draw_ns = now_ns + every_ns;
-    if (!line && !monitor->drawn) { /* the first line comes when one period is over */
-        monitor->drawn = true;
-        return;
-    }
-    struct rig_progress progress = {.elapsed_ns = now_ns - start_ns};
+    struct rig_progress progress = {.elapsed_ns = now_ns - atomic_load(&run->load.start_ns)};
     bool final = rig_run_phase(run) == RIG_RUN_FINAL;
     progress.phase = rig_run_is_ending(run) ? "ending" : final ? "final reads" : "load";
     sum_counters(run, &progress);
@@ -408,14 +402,44 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
         progress.duration_ns = run->simulated ? 0 : run->load.duration_ns;
         progress.part = rig_run_load_phase_name(run);
     }
-    char code[RIG_ERROR_CODE_BYTES];
-    find_top_error(run, &progress, code);
-    char faults[128] = "";
+    find_top_error(run, &progress, told->code);
+    told->faults[0] = '\0';
     if (run->faults.nemesis != NULL)
-        rig_nemesis_describe(run->faults.nemesis, faults, sizeof faults);
-    progress.faults = faults;
-    rig_progress_show(&progress, look.form, line ? terminal_columns() : 0, stderr);
+        rig_nemesis_describe(run->faults.nemesis, told->faults, sizeof told->faults);
+    progress.faults = told->faults;
+    return progress;
+}
+
+/* Whether a line is due now. Off a terminal the first one comes when one period is over. */
+static bool draws(struct rig_run_monitor *monitor, int64_t now_ns)
+{
+    const struct rig_progress_look look = monitor->run->options->progress;
+    const bool line = look.form == RIG_PROGRESS_LINE;
+    const int64_t every_ns = line ? draw_every_ns : look.every_ns;
+    if (look.form == RIG_PROGRESS_NONE || every_ns == 0 || now_ns < monitor->next_draw_ns)
+        return false;
+    monitor->next_draw_ns = now_ns + every_ns;
+    const bool is_due = line || monitor->drawn;
     monitor->drawn = true;
+    return is_due;
+}
+
+static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
+{
+    const struct rig_progress_look look = monitor->run->options->progress;
+    if (atomic_load(&monitor->run->load.start_ns) == 0)
+        return;
+    const bool saves = look.file != NULL && now_ns >= monitor->next_file_ns, shows = draws(monitor, now_ns);
+    if (!saves && !shows)
+        return;
+    struct told told;
+    const struct rig_progress progress = look_at_run(monitor, now_ns, &told);
+    if (saves) {
+        monitor->next_file_ns = now_ns + RIG_PROGRESS_FILE_NS;
+        rig_progress_save(&progress, look.file);
+    }
+    if (shows)
+        rig_progress_show(&progress, look.form, look.form == RIG_PROGRESS_LINE ? terminal_columns() : 0, stderr);
 }
 
 /* -- the thread ---------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json_members.h"
+#include "base/log.h"
+#include "base/output_file.h"
 #include "checker/model/anomaly.h"
 
 enum {
@@ -223,14 +225,30 @@ static void write_json(struct rig_json_writer *w, const struct rig_progress *pro
     rig_json_end(w);
 }
 
+static void write_line(const struct rig_progress *progress, struct rig_buf *text)
+{
+    struct rig_json_writer w;
+    rig_buf_init(text, 0);
+    rig_json_init(&w, text);
+    write_json(&w, progress);
+    rig_buf_add_char(text, '\n');
+}
+
 static void show_json(const struct rig_progress *progress, FILE *stream)
 {
     struct rig_buf text;
-    struct rig_json_writer w;
-    rig_buf_init(&text, 0);
-    rig_json_init(&w, &text);
-    write_json(&w, progress);
-    (void)fprintf(stream, "%s\n", rig_buf_text(&text));
+    write_line(progress, &text);
+    (void)fputs(rig_buf_text(&text), stream);
+    rig_buf_done(&text);
+}
+
+void rig_progress_save(const struct rig_progress *progress, const char *file)
+{
+    struct rig_buf text;
+    struct rig_err err = {0};
+    write_line(progress, &text);
+    if (rig_output_save(&text, file, &err) != RIG_OK)
+        rig_log(RIG_LOG_WARN, "run", "the progress is not in a file: %s", err.text);
     rig_buf_done(&text);
 }
 

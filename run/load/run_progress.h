@@ -1,6 +1,6 @@
 /*
  * Progress: what a run or a check has done so far. On a terminal one line that is redrawn, elsewhere lines of text or
- * of JSON (docs/ci.md).
+ * of JSON (docs/ci.md). The JSON of a run is also in a file of its folder, for `rig serve`.
  */
 #ifndef RIG_RUN_LOAD_RUN_PROGRESS_H
 #define RIG_RUN_LOAD_RUN_PROGRESS_H
@@ -40,11 +40,16 @@ enum rig_progress_form {
 struct rig_progress_look {
     enum rig_progress_form form;
     int64_t every_ns; /* between lines; LINE has a period of its own */
+    const char *file; /* that has the JSON, whatever the form, new every second; NULL: none. Borrowed */
 };
+
+enum { RIG_PROGRESS_FILE_NS = 1000 * 1000 * 1000 };
 
 /* Shows it on `stream` and flushes. `columns`: of the terminal, for LINE. Nothing for NONE. */
 void rig_progress_show(const struct rig_progress *progress, enum rig_progress_form form, unsigned columns,
                        FILE *stream);
+/* Puts the JSON into the file. A failure is in the log alone: the run goes on. */
+void rig_progress_save(const struct rig_progress *progress, const char *file);
 /* Removes a line that LINE left; nothing for other forms. */
 void rig_progress_clear(enum rig_progress_form form, FILE *stream);
 

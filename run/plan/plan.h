@@ -166,9 +166,12 @@ void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf 
 /* The same as JSON: numbers and truth values as such, values with a unit as texts, what has no value as null. */
 void rig_plan_write_json(const struct rig_plan *plan, struct rig_buf *json);
 
-/* Every key that a plan may hold, from the option tables: the reference page (RIG_PLAN_MARKDOWN), or the part of `rig
- * plan --help`, `columns` wide. With the options of every driver in `drivers`, NULL-ended. */
+/* Every key that a plan may hold, from the option tables: the reference page (RIG_PLAN_MARKDOWN), or the text of `rig
+ * plan --explain`, `columns` wide. With the options of every driver in `drivers`, NULL-ended. */
 enum { RIG_PLAN_MARKDOWN = 0 };
 void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned columns, struct rig_buf *out);
+/* Each key that `--set` takes, as `workload.type=` on a line of its own; keys of several drivers once, those of elements
+ * of lists not. */
+void rig_plan_write_keys(const struct rig_driver *const *drivers, struct rig_buf *out);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * Every key of a plan, from the option tables.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/option_parse.h"
@@ -41,7 +42,7 @@ static void write_row(const struct rig_option *option, struct rig_buf *out)
     rig_buf_done(&takes);
 }
 
-/* As --help shows it. */
+/* As `rig plan --explain` shows it. */
 static void write_line(const struct rig_option *option, unsigned columns, struct rig_buf *out)
 {
     struct rig_buf help;
@@ -183,4 +184,38 @@ void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned 
             columns == RIG_PLAN_MARKDOWN ? "`database`, driver `%s`" : "database, driver %s:", (*drivers)->name);
         write_table(title, (*drivers)->summary, (*drivers)->options, columns, out);
     }
+}
+
+/* -- keys ---------------------------------------------------------------------------------------------------------- */
+
+static bool has_line(const struct rig_buf *lines, const char *line)
+{
+    const size_t length = strlen(line);
+    for (const char *at = rig_buf_text(lines); (at = strstr(at, line)) != NULL; at += length) {
+        if ((at == rig_buf_text(lines) || at[-1] == '\n') && at[length] == '\n')
+            return true;
+    }
+    return false;
+}
+
+static void write_keys(const char *section, const struct rig_option *table, struct rig_buf *out)
+{
+    for (; table != NULL && table->name != NULL; table++) {
+        char key[256];
+        (void)snprintf(key, sizeof key, "%s%s=", section, table->name);
+        if (!has_line(out, key))
+            rig_buf_printf(out, "%s\n", key);
+    }
+}
+
+void rig_plan_write_keys(const struct rig_driver *const *drivers, struct rig_buf *out)
+{
+    write_keys("", rig_plan_top_table, out);
+    write_keys("workload.", rig_generator_option_table, out);
+    write_keys("clients.", rig_plan_clients_table, out);
+    write_keys("check.", rig_plan_check_table, out);
+    write_keys("database.", rig_plan_database_table, out);
+    write_keys("nemesis.", rig_nemesis_table, out);
+    for (; *drivers != NULL; drivers++)
+        write_keys("database.", (*drivers)->options, out);
 }

@@ -342,8 +342,7 @@ const struct rig_option rig_plan_check_table[] = {
      .type = RIG_OPTION_TEXT_LIST,
      .offset = offsetof(struct rig_plan_check, known),
      .default_text = "[]",
-     .help =
-         "known bugs (`rig list reproductions`) whose anomalies are accepted, by their shape; the reports name them"},
+     .help = "known bugs (`rig list bugs`) whose anomalies are accepted, by their shape; the reports name them"},
     {.name = "known-required",
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct rig_plan_check, known_required),

@@ -271,9 +271,8 @@ enum rig_rc rig_reproduction_load(const char *name, struct rig_arena *arena, str
     const bool is_path = strchr(name, '/') != NULL || has_suffix(name);
     struct rig_buf text;
     if (!is_path && !find_entry(name, path))
-        return rig_fail(
-            err, RIG_E_PLAN,
-            "there is no run, history or reproduction `%.60s`; `rig list reproductions` shows the known bugs", name);
+        return rig_fail(err, RIG_E_PLAN,
+                        "there is no run, history or reproduction `%.60s`; `rig list bugs` shows the known bugs", name);
     const char *own = is_path ? rig_arena_text(arena, name, strlen(name)) : rig_arena_text(arena, path, strlen(path));
     if (own == NULL)
         return out_of_memory(err);

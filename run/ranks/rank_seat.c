@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/data_folder.h"
 #include "run/ranks/mpi_module.h"
 
 /* The number of processes that a launcher says; 0: it says nothing. */
@@ -60,34 +61,11 @@ void rig_rank_seat_leave(void)
     (void)unsetenv("PMIX_RANK");
 }
 
-/* Beside the binary, then where drivers are installed. */
-static void *open_module(char *where, size_t size)
-{
-    char folder[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    folder[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL)
-        *slash = '\0';
-    const char *const patterns[] = {"%s/" RIG_MPI_MODULE, "%s/" RIG_LIBDIR_FROM_BINDIR "/" RIG_MPI_MODULE,
-                                    RIG_LIBDIR "/" RIG_MPI_MODULE};
-    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
-        const char *rest = strncmp(patterns[i], "%s", 2) == 0 ? patterns[i] + 2 : patterns[i];
-        const int written = snprintf(where, size, "%s%s", rest == patterns[i] ? "" : folder, rest);
-        /* For its plugins MPI needs its own symbols to be global. */
-        void *module = written < 0 || (size_t)written >= size || access(where, R_OK) != 0
-                           ? NULL
-                           : dlopen(where, RTLD_NOW | RTLD_GLOBAL);
-        if (module != NULL)
-            return module;
-    }
-    return NULL;
-}
-
 enum rig_rc rig_rank_seat_take(void *card, size_t size, struct rig_rank_seat *seat, struct rig_err *err)
 {
     char where[PATH_MAX], text[256] = "";
-    void *module = open_module(where, sizeof where);
+    /* For its plugins MPI needs its own symbols to be global. */
+    void *module = rig_module_open(RIG_MPI_MODULE, RTLD_NOW | RTLD_GLOBAL, where, sizeof where);
     if (module == NULL) {
         const char *why = dlerror();
         return rig_fail(err, RIG_E_LIMIT,

@@ -19,7 +19,7 @@ import cases  # noqa: E402
 from histories import Histories  # noqa: E402
 from measure import Checker  # noqa: E402
 
-TURNS = 4
+TURNS = 3
 
 
 class Scaling(unittest.TestCase):

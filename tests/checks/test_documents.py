@@ -110,9 +110,9 @@ class Documents(unittest.TestCase):
 
     def test_the_library_of_known_bugs(self):
         """Each entry has its page and its line in the table, and the other way round."""
-        answer = subprocess.run([RIG, "list", "reproductions", "--format", "json"], capture_output=True, text=True, timeout=300,
+        answer = subprocess.run([RIG, "list", "bugs", "--format", "json"], capture_output=True, text=True, timeout=300,
                                 check=True)
-        entries = {entry["name"]: entry["page"] for entry in json.loads(answer.stdout)["reproductions"]}
+        entries = {entry["name"]: entry["page"] for entry in json.loads(answer.stdout)["bugs"]}
         table = source_tree.read(ROOT, "docs/findings/README.md")
         self.assertEqual(dict(re.findall(r"^\| \[([\w-]+)\]\(([\w.-]+)\)", table, re.MULTILINE)), entries)
         for name, page in entries.items():

@@ -50,6 +50,20 @@ class Install(unittest.TestCase):
             self.assertRegex(output, rf"(?m)^{name}\b")
         self.assertRegex(output, r"(?m)^sim\b")
 
+    def test_it_serves_a_store_or_says_what_it_lacks(self):
+        with tempfile.TemporaryDirectory() as store:
+            server = subprocess.Popen([self.rig, "serve", store, "--port", "0"], cwd="/", env=self.environment, text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            line = server.stdout.readline()
+            server.terminate()
+            err = server.communicate(timeout=60)[1]
+        if os.path.exists(os.path.join(BUILD, "rig-web.so")):
+            self.assertRegex(line, r"http://127\.0\.0\.1:\d+/")
+            self.assertEqual((server.returncode, err), (0, ""))
+        else:
+            self.assertEqual(server.returncode, 3)
+            self.assertIn("install the package rig-web, or build rig where libmicrohttpd-dev is installed", err)
+
     def test_it_finds_its_shim(self):
         output = call(self.rig, "list", "faults", cwd="/", env=self.environment)
         self.assertRegex(output, r"(?m)^clock\b")

@@ -18,7 +18,7 @@ COMMANDS = {"gcc": "gcc", "g++": "g++", "cmake": "cmake", "ninja": "ninja-build"
             "mpirun": "openmpi-bin", "sqlite3": "sqlite3", "faketime": "faketime", "dpkg-shlibdeps": "dpkg-dev"}  # fmt: skip
 MODULES = {"libpq": "libpq-dev", "sqlite3": "libsqlite3-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
            "libzstd": "libzstd-dev", "zlib": "zlib1g-dev", "libmariadb": "libmariadb-dev", "ompi-c": "libopenmpi-dev",
-           "odbc": "unixodbc-dev", "cmocka": "libcmocka-dev"}  # fmt: skip
+           "odbc": "unixodbc-dev", "libmicrohttpd": "libmicrohttpd-dev", "cmocka": "libcmocka-dev"}  # fmt: skip
 FILES = {"usr/lib/x/odbc/psqlodbcw.so": "odbc-postgresql", "usr/lib/x/odbc/libmaodbc.so": "odbc-mariadb", "usr/lib/x/odbc/libsqlite3odbc.so": "libsqliteodbc",
          "usr/lib/x/odbc/libtdsodbc.so": "tdsodbc", "usr/lib/x/odbc/virtodbc_r.so": "libvirtodbc0", "usr/sbin/firebird": "firebird3.0-server",
          "usr/lib/x/perl5/5/DBD/SQLite.pm": "libdbd-sqlite3-perl", "usr/lib/x/perl5/5/DBD/Firebird.pm": "libdbd-firebird-perl",

@@ -68,7 +68,8 @@ class Completion(unittest.TestCase):
 
     def bash(self, *words):
         done = subprocess.run(["bash", "-c", BASH, "bash", self.scripts["bash"], *words], capture_output=True, text=True,
-                              timeout=300, check=True, cwd=self.folder.name)  # fmt: skip
+                              timeout=300, check=True, cwd=self.folder.name,
+                              env=dict(os.environ, PATH=f"{self.folder.name}/bin:{os.environ['PATH']}"))  # fmt: skip
         return done.stdout.split()
 
     def test_bash_completes(self):
@@ -78,6 +79,22 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.bash("rig", "check", "--format", "="), ["text", "json", "edn"])
         self.assertEqual(self.bash("rig", "check", "rig.b"), ["rig.bash"])
         self.assertEqual(self.bash("rig", "check", "-o", "_r"), ["_rig"])
+
+    def test_bash_knows_names_and_keys(self):
+        os.makedirs(os.path.join(self.folder.name, "bin"), exist_ok=True)
+        program = os.path.join(self.folder.name, "bin", "rig")
+        if not os.path.exists(program):
+            os.symlink(RIG, program)
+        self.assertIn("workload.transactions=", self.bash("rig", "run", "--set", "workload.tr"))
+        self.assertEqual(self.bash("rig", "run", "--set", "check.stop"), ["check.stop-on="])
+        self.assertEqual(self.bash("rig", "run", "--set", "database.isol"), ["database.isolation="])  # of several drivers
+        self.assertIn("pg-serializable", self.bash("rig", "run", "pg-ser"))
+        self.assertEqual(self.bash("rig", "reproduce", "virtuoso-ph"), ["virtuoso-phantom"])
+        self.assertIn("pg-ssi-late-mark", self.bash("rig", "check", "--known", "pg-ssi"))
+        run = "20261130T010203.456Z"
+        os.makedirs(os.path.join(self.folder.name, "store", "night", run), exist_ok=True)
+        for words in (("store", "show", "night"), ("reproduce", "nig")):
+            self.assertEqual([word for word in self.bash("rig", *words) if "/" in word], [f"night/{run}"])
 
     def test_fish_completes(self):
         if shutil.which("fish") is None:

@@ -8,7 +8,8 @@ explanation: by one of the RULES, each of which holds for a whole class of histo
 result, or by EXPLAINED, case by case. docs/checker/reference.md has all of them with their reasons. An explanation that is no
 longer needed fails as well.
 
-With --windows, the histories are instead checked in tiny windows and as a whole, which must agree.
+With --windows N, the histories are instead checked in tiny windows and as a whole, which must agree; those of registers under N of
+the sets of assumptions, and the next ones under the next sets.
 
 The binary is $RIG, or build/release/rig. Exit status 77 when the corpus is missing.
 """
@@ -174,7 +175,7 @@ def lines_of(case):
     return "".join(json.dumps(operation) + "\n" for operation in history)
 
 
-def compare_windows():
+def compare_windows(sets):
     """The corpus in windows of a few transactions, each history against its verdict as a whole."""
     program = pathlib.Path(os.environ.get("RIG_BUILD", str(ROOT / "build/release"))) / "tests/windows_agree"
     cases = [case for name in FILES for case in load(name)]
@@ -185,7 +186,7 @@ def compare_windows():
             path = pathlib.Path(folder) / f"{number}.jsonl"
             path.write_text(lines_of(case))
             paths.append(str(path))
-        done = subprocess.run([program, *paths], capture_output=True, text=True)
+        done = subprocess.run([program, "--sets", sets, *paths], capture_output=True, text=True)
     for line in done.stdout.splitlines():
         number = re.search(r"/(\d+)\.jsonl", line)
         print(line, f"({cases[int(number[1])]['name']})" if number else "")
@@ -198,7 +199,7 @@ def main():
         print(f"skipped: {CORPUS} is not there")
         return 77
     if "--windows" in sys.argv[1:]:
-        return compare_windows()
+        return compare_windows(sys.argv[sys.argv.index("--windows") + 1])
     failed = 0
     compared = 0
     used = {}

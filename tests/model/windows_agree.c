@@ -1,15 +1,16 @@
 /*
  * Checking in windows against checking as a whole: windows_agree [--seeds N] [--first-seed N] [--bug NAME]
- * [--small N] [--rotating N] [FILE...]
+ * [--small N] [--rotating N] [--sets N] [FILE...]
  *
  * Histories of the simulated database, right and with each of its mistakes (or with one of them), as they are and with
  * keys that are used again long after their last use, small random ones of all kinds, and those of the files given, are
- * cut into windows of a few transactions, as are registers whose keys rotate. The verdict must be the same: validity,
- * every level's fate, the scope, the counts of anomalies that are no cycles, and which anomalies exist. Each cut is
- * checked twice: with a guess at which keys are finished, and with a census of their last uses. Where a guess was
- * wrong, the check must report it, and nothing else is compared; the number of such checks is printed. A census must
- * never be wrong. Registers are judged in windows here, as they are where memory falls short: with the same verdict, or
- * with levels left open; their number is printed, too.
+ * cut into windows of a few transactions, as are registers whose keys rotate. Registers of the files are checked under
+ * --sets N of the sets of assumptions, those of the next file under the next ones; without --sets, under all of them.
+ * The verdict must be the same: validity, every level's fate, the scope, the counts of anomalies that are no cycles,
+ * and which anomalies exist. Each cut is checked twice: with a guess at which keys are finished, and with a census of
+ * their last uses. Where a guess was wrong, the check must report it, and nothing else is compared; the number of such
+ * checks is printed. A census must never be wrong. Registers are judged in windows here, as they are where memory falls
+ * short: with the same verdict, or with levels left open; their number is printed, too.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -457,7 +458,7 @@ static void check_rotating(struct totals *totals, uint64_t seed, uint64_t count)
     }
 }
 
-static void check_file(struct totals *totals, const char *path)
+static void check_file(struct totals *totals, const char *path, unsigned sets)
 {
     struct rig_err err = {0};
     struct rig_history *history = NULL;
@@ -466,7 +467,7 @@ static void check_file(struct totals *totals, const char *path)
     if (history->workload == RIG_WORKLOAD_LIST_APPEND)
         check_history(totals, path, history);
     else if (history->workload == RIG_WORKLOAD_RW_REGISTER)
-        check_registers(totals, path, history, 1u << RIG_ASSUMPTION_COUNT);
+        check_registers(totals, path, history, sets);
     rig_history_free(history);
 }
 
@@ -489,13 +490,16 @@ int main(int argc, char **argv)
     const uint64_t first_seed = number_after(argc, argv, "--first-seed", "1");
     check_all_simulated(&totals, first_seed, number_after(argc, argv, "--seeds", "0"),
                         text_after(argc, argv, "--bug", NULL));
+    const unsigned all_sets = 1u << RIG_ASSUMPTION_COUNT;
+    const uint64_t asked_sets = number_after(argc, argv, "--sets", "0");
+    const unsigned sets = asked_sets == 0 || asked_sets > all_sets ? all_sets : (unsigned)asked_sets;
     check_small(&totals, first_seed, number_after(argc, argv, "--small", "0"));
     check_rotating(&totals, first_seed, number_after(argc, argv, "--rotating", "0"));
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) == 0)
             i++;
         else
-            check_file(&totals, argv[i]);
+            check_file(&totals, argv[i], sets);
     }
     (void)printf("%" PRIu64 " checks in %" PRIu64 " windows with a guess, %" PRIu64 " of them for nothing, %" PRIu64
                  " because of an assumption, and %" PRIu64 " with a census, %" PRIu64

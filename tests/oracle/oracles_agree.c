@@ -19,7 +19,9 @@ struct level {
 
 static bool is_compared(struct level level)
 {
-    return level.kind != EXECUTION_RU;
+    const bool forms = level.kind == EXECUTION_RC || level.kind == EXECUTION_SI || level.kind == EXECUTION_RR ||
+                       level.kind == EXECUTION_SER;
+    return level.kind != EXECUTION_RU && (level.order == EXECUTION_PLAIN || forms);
 }
 
 static bool disagrees(const struct small_history *history, void *context)

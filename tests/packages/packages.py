@@ -83,6 +83,9 @@ class Packages(unittest.TestCase):
         if os.path.exists(os.path.join(BUILD, "rig-odbc-client")):
             self.assertEqual(seen["/usr/lib/rig/rig-odbc-client"], "rig-driver-odbc")
             self.assertIn("libodbc2", self.field("rig-driver-odbc", "Depends"))
+        if os.path.exists(os.path.join(BUILD, "rig-web.so")):
+            self.assertEqual(seen["/usr/lib/rig/rig-web.so"], "rig-web")
+            self.assertIn("libmicrohttpd12", self.field("rig-web", "Depends"))
         self.assertEqual(seen["/usr/include/rig/drivers/driver.h"], "rig-dev")
 
     def test_every_built_driver_has_a_package(self):
@@ -91,7 +94,7 @@ class Packages(unittest.TestCase):
         self.assertEqual({package[11:] for package in self.packages if package.startswith("rig-driver-")}, names)
 
     def test_client_libraries_belong_to_their_drivers(self):
-        for library in ("libpq", "libcurl", "libsqlite3", "libmariadb"):
+        for library in ("libpq", "libcurl", "libsqlite3", "libmariadb", "libmicrohttpd"):
             self.assertNotIn(library, self.field("rig", "Depends"))
         self.assertIn("libpq5", self.field("rig-driver-postgres", "Depends"))
         self.assertIn("libcurl4", self.field("rig-driver-http", "Depends"))

@@ -30,7 +30,7 @@ WORKLOADS = ["list-append", "rw-register", "set"]
 OTHERS = {"predicate": ["isolation=serializable", "isolation=snapshot-isolation", "isolation=read-committed"], "cas-register": ["info-rate=10%"], "queue": ["info-rate=10%"], "stack": ["info-rate=10%"], "mutex": ["info-rate=10%"],
           "append-register": ["info-rate=10%"], "counter": ["bug=stale-read", "isolation=read-uncommitted"],
           "bank": ["isolation=read-committed", "isolation=read-uncommitted"]}
-STEP = re.compile(r"(no-order|ww|wr|rw|process|realtime|suppose|G1a|G1b|internal|lost-update|incompatible-order|wrong-total|negative-balance|"
+STEP = re.compile(r"(no-order|ww|wr|rw|process|realtime|suppose|reads|commits|G1a|G1b|internal|lost-update|incompatible-order|wrong-total|negative-balance|"
                   r"impossible-value|counter-bounds|assume total) ")
 LEVELS = ["read-uncommitted", "strong-read-committed", "cursor-stability", "monotonic-snapshot-read", "consistent-view",
           "update-atomic", "causal-cerone", "prefix", "snapshot-isolation", "strong-snapshot-isolation", "serializable",

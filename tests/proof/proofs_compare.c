@@ -35,9 +35,9 @@ static void compare(enum rig_workload workload, uint64_t seed, uint64_t number, 
     const bool checked = history != NULL && rig_check(history, &options, &verdict, &err) == RIG_OK;
     if (checked)
         replay_proof(history, verdict, &options, &replayed);
-    for (int level = 0; checked && rig_data_types[workload].shape == RIG_RESULT_ROWS && level < RIG_LEVEL_COUNT;
-         level++)
-        replayed.open &= verdict->levels[level].fate == RIG_FATE_REFUTED ? ~RIG_LEVEL_BIT(level) : ~UINT64_C(0);
+    if (checked && (verdict->findings[RIG_ANOMALY_BROKEN_UNIQUE].count > 0 ||
+                    verdict->findings[RIG_ANOMALY_BROKEN_REFERENCE].count > 0))
+        replayed.open = 0; /* docs/proof-format.md */
     for (int level = 0; checked && level < RIG_LEVEL_COUNT; level++) {
         counted->held += level == 0 && verdict->levels[level].fate == RIG_FATE_HELD;
         counted->refuted += level == RIG_LEVEL_STRICT_SERIALIZABLE && verdict->levels[level].fate == RIG_FATE_REFUTED;

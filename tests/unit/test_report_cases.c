@@ -185,6 +185,16 @@ static void sarif_tells_requests_from_other_findings(void **state)
     assert_non_null(strstr(text, "\"ruleId\": \"G1a\", \"level\": \"note\""));
     assert_int_equal(occurrences(text, "\"uri\": \"skew.jsonl\""), 2);
     assert_int_equal(occurrences(text, "\"id\": \"G2-item\""), 1);
+    assert_int_equal(occurrences(text, "\"primaryLocationLineHash\": \""), 2);
+    assert_int_equal(occurrences(text, "\"fullDescription\": {\"text\": \""),
+                     occurrences(text, "\"help\": {\"text\": \""));
+    assert_int_equal(occurrences(text, "relatedLocations"), 0);
+    rig_buf_clear(&out);
+    const struct rig_report_run run = {.plan_path = "plans of ours/a.yaml", .plan_line = 7};
+    rig_report_sarif(&hand.verdict, &run, "skew", &out);
+    text = rig_buf_text(&out);
+    assert_int_equal(occurrences(text, "{\"uri\": \"plans%20of%20ours/a.yaml\"}, \"region\": {\"startLine\": 7}"), 2);
+    assert_int_equal(occurrences(text, "\"uri\": \"history.rig\""), 2);
     hand_verdict_done(&hand);
     rig_buf_done(&out);
 }

@@ -321,7 +321,7 @@ static void prove_all_refuted(struct proving *p)
         const enum rig_level level = (enum rig_level)i;
         if ((left & RIG_LEVEL_BIT(i)) == 0)
             continue;
-        if (!rig_type_inference(p->history->workload)->certified_by_rows && prove_refuted(p, level))
+        if (prove_refuted(p, level))
             left &= ~rig_level_info(level)->above;
         else
             say_open(p, level, "refuted, but its witness has no form in a proof");

@@ -2,8 +2,10 @@
 
 #include <inttypes.h>
 
+#include "checker/decide/rule.h"
 #include "checker/prove/witness/single_line.h"
 #include "history/types/object_kinds.h"
+#include "history/types/types.h"
 
 static const uint32_t none = UINT32_MAX;
 
@@ -93,12 +95,35 @@ static bool add_step(const struct rig_history *history, const struct rig_step *s
     return reasoned;
 }
 
+/* A step over rows: of the statements that made the versions, and the read. */
+static bool add_row_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    const bool is_order = step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME;
+    const bool in_case = step->order == RIG_ORDER_CASE && !is_order;
+    struct rig_step line = *step;
+    if (step->by_snapshot)
+        return false; /* a certificate takes no part in a proof */
+    line.order = in_case ? RIG_ORDER_CASE : RIG_ORDER_LIST;
+    if (!is_order && step->kind != RIG_EDGE_RW && step->to_op == none)
+        return false;
+    if (step->kind == RIG_EDGE_WW)
+        line.to_op++; /* the statement after the read */
+    if (!add_step(history, &line, text))
+        return false;
+    if (in_case && step->kind == RIG_EDGE_WR && !text->failed) {
+        text->size--; /* before the end of the line */
+        rig_buf_add_text(text, " case\n");
+    }
+    return true;
+}
+
 static bool add_cycle(const struct rig_history *history, const struct rig_step *steps, uint32_t count,
                       struct rig_buf *text)
 {
+    const bool of_rows = rig_data_types[history->workload].shape == RIG_RESULT_ROWS;
     bool done = count > 1;
     for (uint32_t i = 0; done && i < count; i++)
-        done = add_step(history, &steps[i], text);
+        done = (of_rows ? add_row_step : add_step)(history, &steps[i], text);
     rig_buf_add_text(text, "cycle\n");
     return done;
 }
@@ -108,9 +133,13 @@ static bool add_cases(const struct rig_history *history, const struct rig_cases 
     bool done = true;
     for (uint32_t i = 0; done && i < cases->line_count; i++) {
         const struct rig_case *line = &cases->lines[i];
+        const bool is_whole = line->reader == none || rig_level_rule(cases->level)->form == RIG_RULE_SERIAL;
         if (line->kind == RIG_CASE_SUPPOSE)
-            rig_buf_printf(text, "suppose %" PRIu32 " %" PRIu32 "\n", rig_txn_name(history, line->before),
-                           rig_txn_name(history, line->after));
+            rig_buf_printf(text, "%s %" PRIu32 " %" PRIu32 "\n",
+                           is_whole                       ? "suppose"
+                           : line->reader == line->before ? "reads"
+                                                          : "commits",
+                           rig_txn_name(history, line->before), rig_txn_name(history, line->after));
         else
             done = add_cycle(history, cases->steps + line->first_step, line->step_count, text);
     }
@@ -256,6 +285,44 @@ static bool add_single(const struct rig_history *history, const struct rig_witne
     return true;
 }
 
+/* ---- rows ---- */
+
+/* A read that shows something impossible. Constraints that rows break after the load have no line. */
+static bool add_row_read(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    const uint32_t first = witness->txns[0];
+    uint32_t second = witness->txns[witness->txn_count > 1 ? 1 : 0], other = witness->op;
+    switch ((int)witness->anomaly) {
+    case RIG_ANOMALY_G1A:
+    case RIG_ANOMALY_G1B:
+    case RIG_ANOMALY_FUTURE_READ:
+        other = rig_write_of(history, second, witness->key, witness->value);
+        break;
+    case RIG_ANOMALY_PREDICATE_MISMATCH:
+        second = writer_of(history, witness->key, witness->value);
+        other = second == none ? none : rig_write_of(history, second, witness->key, witness->value);
+        break;
+    case RIG_ANOMALY_PREDICATE_READ_MISS:
+        second = writer_of(history, witness->key, witness->other_value);
+        other = second == none ? none : rig_write_of(history, second, witness->key, witness->other_value);
+        break;
+    case RIG_ANOMALY_INTERNAL:
+    case RIG_ANOMALY_LOST_UPDATE:
+        other = witness->other_op;
+        break;
+    case RIG_ANOMALY_GARBAGE_READ:
+    case RIG_ANOMALY_DUPLICATE_ELEMENTS:
+        break;
+    default:
+        return false;
+    }
+    if (witness->op == none || other == none)
+        return false;
+    add_line(history, rig_anomaly_info(witness->anomaly)->name, first, witness->op, second, other, text);
+    rig_buf_add_char(text, '\n');
+    return true;
+}
+
 /* ---- objects ---- */
 
 /* A search over many operations takes long where many of unknown outcome may have taken effect at any time. */
@@ -357,6 +424,8 @@ bool rig_prove_witness(const struct rig_history *history, const struct rig_witne
         done = add_cases(history, witness->cases, text);
     else if (witness->step_count > 0)
         done = add_cycle(history, witness->steps, witness->step_count, text);
+    else if (rig_data_types[history->workload].shape == RIG_RESULT_ROWS)
+        done = add_row_read(history, witness, text);
     else if (witness->anomaly == RIG_ANOMALY_LOST_APPEND)
         done = add_lost_append(history, witness, text);
     else if (witness->anomaly == RIG_ANOMALY_LOST_WRITE)

@@ -1,9 +1,11 @@
-"""Every fault that rig knows, each on a cluster that rig starts: its evidence, that it is healed, and that nothing is
-left of it when rig is killed during the fault.
+"""Every fault that rig knows, on clusters that rig starts: its evidence, that it is healed, and that nothing is left of it
+when rig is killed during the fault.
 
-A fault without a row here fails the test. `run_every.py galera` has those of a Galera cluster, whose start takes a while.
+A cluster serves several faults: one after the other, and those of a row of TOGETHER all at once when rig is killed. A fault
+without a row in FAULTS fails the test. `run_every.py galera` has those of a Galera cluster, whose start takes a while.
 """
 
+import itertools
 import json
 import os
 import pathlib
@@ -14,6 +16,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from run_faults import KEPT, RIG, FaultTest, effects_of, load_went_on, main, what_is_missing  # noqa: E402
+from rig_command import fell_short  # noqa: E402
 
 PLAN = """
 name: every
@@ -21,9 +24,9 @@ workload: {{type: list-append, duration: {duration}s, keys: {{active: {keys}, ap
 clients: {{count: 6, rate: {rate}}}
 database: {database}
 nemesis:
-  overlap: true
+  overlap: {overlap}
   faults:
-    - {{fault: {fault}, at: [500ms], for: {length}}}
+{faults}
 check: {{levels: [{level}], minimum: {{answering: 0%}}}}
 """
 POSTGRES = "{driver: postgres, isolation: serializable, cluster: {local: {nodes: 1}}}"
@@ -81,6 +84,23 @@ FAULTS = {
 }
 
 
+# Faults that one cluster meets one after the other.
+IN_TURN = [
+    ("partition", "delay", "loss", "throttle", "reset", "half-open"),
+    ("kill", "pause", "restart", "kill-session", "pause-session", "terminate-sessions"),
+    ("vacuum-full", "reindex", "alter-tables", "checkpoint", "lock-pressure", "deadlocks"),
+    ("fsync", "power", "clock", "jitter", "stutter", "exec"),
+    ("cpu", "memory"),
+    ("read-lock", "maintain-tables"),
+    ("compact", "defragment", "replace-member"),
+]
+# Faults that do not keep each other from taking effect.
+TOGETHER = [
+    ("delay", "loss", "fsync", "clock", "jitter", "exec"),
+    ("vacuum-full", "checkpoint", "deadlocks", "stutter", "terminate-sessions"),
+    ("compact", "defragment"),
+]
+
 # Faults that meet what runs at the moment; the others leave the machine to other tests.
 BUSY = {"kill-query", "disk-full", "cpu", "memory", "desync", "flow-control", "state-transfer"}
 HAS_MYSQL = (pathlib.Path(RIG).parent / "rig-driver-mysql.so").exists()
@@ -98,12 +118,18 @@ def listed():
 
 
 class EveryFault(FaultTest):
-    def plan_of(self, name, length, duration):
-        options, database = FAULTS[name][0], database_of(name)
-        fault = ", ".join(part for part in (name, options.format(mark=self.folder / "mark")) if part)
+    def plan_of(self, names, length, duration, overlap):
+        """Each fault comes a second after the one before it, or when that one is healed, or all of them come at once."""
+        rows = []
+        for number, name in enumerate(names):
+            options = FAULTS[name][0].format(mark=self.folder / "mark")
+            fault = ", ".join(part for part in (name, options) if part)
+            rows.append(f"    - {{fault: {fault}, at: [{500 + (0 if overlap else 1000 * number)}ms], for: {length}}}")
+        busy = any(name in BUSY for name in names)
         # A full disk affects growing tables.
-        return PLAN.format(fault=fault, length=length, duration=duration, keys=3000 if name == "disk-full" else 10,
-                           rate="unlimited" if name in BUSY else "500/s", database=database, level=LEVELS.get(database, KEPT))
+        return PLAN.format(faults="\n".join(rows), overlap=str(overlap).lower(), duration=duration,
+                           keys=3000 if "disk-full" in names else 10, rate="unlimited" if busy else "500/s",
+                           database=database_of(names[0]), level=LEVELS.get(database_of(names[0]), KEPT))
 
     def keeps_serializable(self, results):
         """Galera loses updates between nodes: docs/mysql.md."""
@@ -117,14 +143,26 @@ class EveryFault(FaultTest):
     def is_seen_and_healed(self, name):
         # A state transfer can last longer than the load.
         is_enough = effects_of if ON_GALERA else load_went_on
-        _, results = self.run_until_enough(is_enough, self.plan_of(name, "500ms", 2))
+        _, results = self.run_until_enough(is_enough, self.plan_of((name,), "500ms", 2, overlap=True))
         fault, = results["faults"]
         self.assertRegex(fault["evidence"], FAULTS[name][1])
         self.nothing_is_left()
 
-    def leaves_nothing_of_a_killed_rig(self, name):
-        process = self.start("run", self.plan(self.plan_of(name, "1h", 3600)), "-o", "out")
-        self.wait_for_log(process, "out", f"injected #1 {name}")
+    def are_seen_and_healed(self, names):
+        """A fault that this run shows too little of has another one for itself."""
+        shown = set()
+        for done in itertools.islice(self.attempts(self.plan_of(names, "500ms", len(names) + 1, overlap=False)), 1):
+            for fault in [] if fell_short(done, 0) else self.results_of(done, "out").get("faults", []):
+                self.assertRegex(fault["evidence"], FAULTS[fault["fault"]][1])
+                shown.update([fault["fault"]] if load_went_on({**self.results("out"), "faults": [fault]}) else [])
+        self.nothing_is_left()
+        for name in sorted(set(names) - shown):
+            self.is_seen_and_healed(name)
+
+    def leave_nothing_of_a_killed_rig(self, names):
+        process = self.start("run", self.plan(self.plan_of(names, "1h", 3600, overlap=True)), "-o", "out")
+        for name in names:
+            self.wait_for_log(process, "out", rf"injected #\d+ {name}(?![\w-])")
         process.kill()
         process.communicate()
         self.status(0, self.rig("heal"))
@@ -135,19 +173,24 @@ class EveryFault(FaultTest):
         self.assertEqual(sorted(set(FAULTS) - set(without_mysql)), sorted(listed()))
 
 
+def add_test(what, names, reason):
+    def test(self):
+        what(self, names)
+    name = f"test_{'_and_'.join(names).replace('-', '_')}_{what.__name__}"
+    setattr(EveryFault, name, unittest.skip(reason)(test) if reason else test)
+
+
 def add_tests():
     missing = listed()
-    for name in FAULTS:
-        if (database_of(name) == GALERA) != ON_GALERA:
-            continue
+    here = [name for name in FAULTS if (database_of(name) == GALERA) == ON_GALERA]
+    for name in here:
         if "driver: mysql" in database_of(name) and not (HAS_MYSQL and shutil.which("mariadb-install-db")):
             missing[name] = "there is no MariaDB, or no driver for it"
-        for what in (EveryFault.is_seen_and_healed, EveryFault.leaves_nothing_of_a_killed_rig):
-            def test(self, name=name, what=what):
-                what(self, name)
-            if missing.get(name):
-                test = unittest.skip(missing[name])(test)
-            setattr(EveryFault, f"test_{name.replace('-', '_')}_{what.__name__}", test)
+    for what, groups in ((EveryFault.are_seen_and_healed, IN_TURN), (EveryFault.leave_nothing_of_a_killed_rig, TOGETHER)):
+        alone = [(name,) for name in here if not any(name in group for group in groups) or missing.get(name)]
+        for group in alone + [tuple(name for name in group if name in here and not missing.get(name)) for group in groups]:
+            if group:
+                add_test(what, group, missing.get(group[0]))
 
 
 if __name__ == "__main__":

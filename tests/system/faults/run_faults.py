@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -140,16 +141,16 @@ class FaultTest(PostgresTest):
                 return done, results
         self.fail("not enough, however long the run")
 
-    def wait_for_log(self, process, run, text):
+    def wait_for_log(self, process, run, pattern):
         log = self.folder / run / "rig.log"
         deadline = time.monotonic() + 200
         while time.monotonic() < deadline:
-            if log.exists() and text in log.read_text():
+            if log.exists() and re.search(pattern, log.read_text()):
                 return
             if process.poll() is not None:
                 self.fail(f"rig ended early: {self.finish(process)!r}")
             time.sleep(0.01)
-        self.fail(f"`{text}` was not logged within 200 s")
+        self.fail(f"`{pattern}` was not logged within 200 s")
 
     def all_is_undone(self):
         self.assertEqual(self.journals(), [])

@@ -102,6 +102,22 @@ class Guest(PostgresTest):
         done = self.status(0, self.rig("try", self.url(), "--for", "2s", "--level", "serializable", "--format", "json", *enough))
         self.assertEqual([cell["level"] for cell in json.loads(done.out)["cells"]], ["serializable"])
 
+    def test_a_plan_for_a_url(self):
+        secret = pg_server.Server.secret
+        done = self.status(0, self.rig("init", self.url(), "-o", "first.yaml"))
+        self.assertEqual((done.out, done.err), ("", "rig: the plan has no secret: set RIG_PASSWORD in the environment of `rig run`\n"))
+        plan = (self.folder / "first.yaml").read_text()
+        self.assertNotIn(secret, plan)
+        for line in ('password: "${RIG_PASSWORD}"', "isolation: serializable", "levels: [serializable]", f'hosts: ["127.0.0.1:{self.server.port}"]', "# seed: "):
+            self.assertRegex(plan, rf"(?m)^ *{re.escape(line)}")
+        self.assertTrue(all("# " in line or line.endswith(":") for line in plan.splitlines()), plan)
+        self.assertIn("first.yaml: is there already; --force replaces it", self.status(64, self.rig("init", self.url(), "-o", "first.yaml")).err)
+        weaker = ("--set", "database.isolation=repeatable-read", "--level", "snapshot-isolation", "--set", "workload.transactions=300")
+        done = self.status(0, self.rig("run", self.folder / "first.yaml", *weaker, "-o", "out", env={"RIG_PASSWORD": secret}))
+        self.assertNotIn(secret, done.out + done.err + (self.folder / "out/plan.yaml").read_text())
+        self.assertIn("RIG_PASSWORD", self.status(64, self.rig("run", self.folder / "first.yaml")).err)
+        self.assertIn("a URL of http names no database", self.status(64, self.rig("init", "http://db")).err)
+
     def test_a_url_that_cannot_be_tried(self):
         done = self.status(3, self.rig("try", self.url("wrong"), "--level", "serializable"))
         self.assertIn("password authentication failed", done.out)

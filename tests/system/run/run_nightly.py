@@ -98,6 +98,10 @@ class Nightly(RigTest):
         self.assertIn(found[1], anomalies)
         results = [result for result in run["results"] if result["level"] == "error"]
         self.assertEqual([result["ruleId"] for result in results], [found[1]])
+        place = results[0]["locations"][0]["physicalLocation"]  # the line of the plan that asks for the level
+        line = pathlib.Path(plan[0] if isinstance(plan[0], pathlib.Path) else SOURCE / plan[0]).read_text().splitlines()[place["region"]["startLine"] - 1]
+        self.assertTrue(place["artifactLocation"]["uri"].endswith(str(plan[0])), place)
+        self.assertIn("levels", line)
         self.assertEqual(self.cases()[level], ["failure"])
         self.assertIn(found[1], self.summary)
 

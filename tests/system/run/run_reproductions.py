@@ -85,6 +85,10 @@ class Reproductions(RigTest):
         if not pathlib.Path(f"/usr/share/java/{database}.jar").exists():
             self.skipTest(f"there is no {database}.jar (scripts/setup)")
 
+    def test_derby_phantom(self):
+        self.needs_java("derby")
+        self.assertIn("the anomaly is shown", self.reproduce("derby-phantom")["witness"])
+
     def test_h2_foreign_key(self):
         self.needs_java("h2")
         self.assertIn("deleted row", self.reproduce("h2-foreign-key")["witness"])
