@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS = 4, CONNECTIONS_MOST = 128, IDLE_SECONDS = 60 };
+enum { THREADS = 4, CONNECTIONS_MOST = 512, IDLE_SECONDS = 30 };
 
 struct server {
     struct MHD_Daemon *daemon;
@@ -116,8 +116,9 @@ static void *start(int socket, rig_web_answer_fn *answer, void *context)
     }
     server->answer = answer;
     server->context = context;
+    /* ITC: a thread with as many connections as it may have does not listen, and would not be woken by the end. */
     server->daemon = MHD_start_daemon(
-        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO | MHD_USE_ERROR_LOG, 0, NULL, NULL, handle, server,
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, NULL, NULL, handle, server,
         MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL, MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_THREAD_POOL_SIZE,
         (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)IDLE_SECONDS, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_END);

@@ -153,10 +153,12 @@ class Requests(Served):
             slow = socket.create_connection(("127.0.0.1", self.port))  # a client that sends half a request
             slow.sendall(b"GET / HTTP/1.1\r\nHost: local")
             self.assertEqual(self.ask("/")[0], 200)
+            many = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(540)]  # more than the server takes
             began = time.monotonic()
             self.assertEqual(self.end(process, number)[::2], (0, ""))
             self.assertLess(time.monotonic() - began, 10)
-            slow.close()
+            for connection in (slow, *many):
+                connection.close()
 
     def test_what_cannot_be_served(self):
         self.put("one")
