@@ -10,8 +10,6 @@
 #include "report/load_timeline.h"
 #include "report/report.h"
 
-/* The style sheet, without its element; pictures of witnesses bring their own. */
-void rig_html_style(struct rig_buf *out);
 /* The claim, what it rests on, and the witness that shows it. */
 void rig_html_opening(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_report_run *run,
                       const char *name, const struct rig_episodes *episodes);
@@ -40,8 +38,6 @@ void rig_html_timeline_script(struct rig_buf *out, const struct rig_buf *data);
 size_t rig_html_timeline_bytes(void);
 /* A link that shows a witness there; hidden until the script finds the witness in its data. */
 void rig_html_timeline_link(struct rig_buf *out, enum rig_anomaly anomaly, uint32_t number, bool is_by_certificate);
-/* A proof by cases: a nested list, with the steps and the picture of each cycle. */
-void rig_html_cases(struct rig_buf *out, const struct rig_witness *witness, const struct rig_history *history);
 /* The sign of a fate or of the whole verdict as a small inline picture: a tick, a cross, a ring. */
 void rig_html_sign(struct rig_buf *out, enum rig_fate fate);
 

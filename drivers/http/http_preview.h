@@ -5,7 +5,7 @@
 #ifndef RIG_DRIVERS_HTTP_HTTP_PREVIEW_H
 #define RIG_DRIVERS_HTTP_HTTP_PREVIEW_H
 
-#include "drivers/http/dialect_choice.h"
+#include "drivers/http/http_script.h"
 
 enum rig_rc rig_http_preview(const struct rig_dialect *dialect, enum rig_workload workload,
                              const struct rig_transaction *transaction, void (*show)(void *context, const char *text),

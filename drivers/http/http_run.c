@@ -71,21 +71,20 @@ enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base
 /* -- requests outside transactions --------------------------------------------------------------------------------- */
 
 /* One step; the verdict's ruling decides. */
-static enum rig_rc ask_step(const struct rig_http_run *run, struct rig_http_client *client,
+static enum rig_rc ask_step(const struct rig_http_run *run, const struct rig_http_peer *peer,
                             struct rig_request_maker *maker, const struct rig_dialect_step *step,
-                            struct rig_transaction_state *state, uint32_t endpoint, int64_t deadline_ns,
-                            struct rig_err *err)
+                            struct rig_transaction_state *state, struct rig_err *err)
 {
     const struct rig_render_scope scope = {.dialect = run->dialect, .state = state};
-    const char *base = run->endpoints[endpoint];
+    const char *base = run->endpoints[peer->endpoint];
     if (!rig_render_holds(&step->when, &scope))
         return RIG_OK;
     const char *refused = rig_request_make(maker, step, &scope);
     if (refused != NULL)
         return rig_fail(err, RIG_E_DRIVER, "dialect %s, %s: %s", run->dialect->name, step->name, refused);
     maker->request.base = base;
-    maker->request.deadline_ns = deadline_ns;
-    const struct rig_http_answer *answer = rig_http_client_send(client, &maker->request);
+    maker->request.deadline_ns = peer->deadline_ns;
+    const struct rig_http_answer *answer = rig_http_client_send(peer->client, &maker->request);
     if (answer->end != RIG_HTTP_ANSWERED)
         return rig_fail(err, RIG_E_CLUSTER, "%s %.80s: %s (%s)", step->method, maker->request.path, answer->detail,
                         rig_http_end_names[answer->end]);
@@ -93,7 +92,7 @@ static enum rig_rc ask_step(const struct rig_http_run *run, struct rig_http_clie
         json_loadb(rig_buf_text(&answer->body), answer->body.size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
     struct rig_http_ruling verdict;
     char problem[RIG_PROBLEM_BYTES] = "";
-    const struct rig_answer_source source = {.client = client, .status = answer->status, .root = root};
+    const struct rig_answer_source source = {.client = peer->client, .status = answer->status, .root = root};
     rig_outcome_find(run->dialect, step, true, answer->end, answer, root, &verdict);
     enum rig_rc rc = RIG_OK;
     if (verdict.ruling != RIG_RULING_OK)
@@ -107,20 +106,20 @@ static enum rig_rc ask_step(const struct rig_http_run *run, struct rig_http_clie
     return rc;
 }
 
-enum rig_rc rig_http_run_ask(const struct rig_http_run *run, struct rig_http_client *client,
-                             const struct rig_dialect_steps *steps, uint32_t endpoint, int64_t deadline_ns,
-                             struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
+enum rig_rc rig_http_run_ask(const struct rig_http_run *run, const struct rig_http_peer *peer,
+                             const struct rig_dialect_steps *steps, struct rig_arena *arena, struct rig_value *values,
+                             struct rig_err *err)
 {
     struct rig_transaction none = {0};
     struct rig_transaction_state state;
     struct rig_request_maker maker;
     enum rig_rc rc = RIG_OK;
-    RIG_REQUIRE(endpoint < run->endpoint_count);
+    RIG_REQUIRE(peer->endpoint < run->endpoint_count);
     if (!rig_state_begin(&state, run->env->core, arena, &none))
         return rig_no_memory(err, "a request");
     rig_request_maker_init(&maker);
     for (uint32_t i = 0; rc == RIG_OK && i < steps->count; i++)
-        rc = ask_step(run, client, &maker, &steps->at[i], &state, endpoint, deadline_ns, err);
+        rc = ask_step(run, peer, &maker, &steps->at[i], &state, err);
     rig_request_maker_done(&maker);
     if (rc == RIG_OK && values != NULL)
         memcpy(values, state.variables, sizeof state.variables);
@@ -162,9 +161,10 @@ static enum rig_rc ask_once(const struct rig_http_run *run, const struct rig_dia
     raise_to_least(&options.request_timeout_ns);
     raise_to_least(&options.transaction_timeout_ns);
     enum rig_rc rc = rig_http_client_init(&client, &options, core, NULL, err);
-    if (rc == RIG_OK)
-        rc = rig_http_run_ask(run, &client, steps, endpoint, core->now_ns() + options.transaction_timeout_ns, arena,
-                              values, err);
+    if (rc == RIG_OK) {
+        const struct rig_http_peer peer = {&client, endpoint, core->now_ns() + options.transaction_timeout_ns};
+        rc = rig_http_run_ask(run, &peer, steps, arena, values, err);
+    }
     rig_http_client_done(&client);
     return rc;
 }

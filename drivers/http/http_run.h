@@ -49,13 +49,20 @@ enum rig_rc rig_http_run_setup(void *run, struct rig_err *err);
  * logs the objects that remain. */
 void rig_http_run_teardown(void *run);
 
+/* One server, and when its answers must be complete. */
+struct rig_http_peer {
+    struct rig_http_client *client;
+    uint32_t endpoint;
+    int64_t deadline_ns;
+};
+
 /*
  * Sends steps that belong to no transaction to one server. `values`: NULL, or an array for the dialect's variables,
  * with texts in `arena`. RIG_E_CLUSTER unless every step was answered as ok.
  */
-enum rig_rc rig_http_run_ask(const struct rig_http_run *run, struct rig_http_client *client,
-                             const struct rig_dialect_steps *steps, uint32_t endpoint, int64_t deadline_ns,
-                             struct rig_arena *arena, struct rig_value *values, struct rig_err *err);
+enum rig_rc rig_http_run_ask(const struct rig_http_run *run, const struct rig_http_peer *peer,
+                             const struct rig_dialect_steps *steps, struct rig_arena *arena, struct rig_value *values,
+                             struct rig_err *err);
 /* The variable `name` as text among `values`; false when no answer has set it. */
 bool rig_http_run_value(const struct rig_http_run *run, const struct rig_value *values, const char *name, char *text,
                         size_t size);

@@ -16,8 +16,8 @@ static enum rig_rc ask_role(struct rig_http_session *session, uint32_t endpoint,
     struct rig_value values[RIG_DIALECT_VARIABLES_MOST] = {{0}};
     char self[128] = "";
     char leader[128] = "";
-    const enum rig_rc rc = rig_http_run_ask(run, &session->client, &run->dialect->role, endpoint, deadline_ns,
-                                            &session->arena, values, err);
+    const struct rig_http_peer peer = {&session->client, endpoint, deadline_ns};
+    const enum rig_rc rc = rig_http_run_ask(run, &peer, &run->dialect->role, &session->arena, values, err);
     if (rc == RIG_OK)
         *leads = rig_http_run_value(run, values, "self", self, sizeof self) &&
                  rig_http_run_value(run, values, "leader", leader, sizeof leader) && strcmp(self, leader) == 0;
@@ -50,8 +50,8 @@ static enum rig_rc choose_endpoint(struct rig_http_session *session, struct rig_
         session->endpoint = (first + i) % run->endpoint_count;
         last = (struct rig_err){0};
         rig_arena_reset(&session->arena);
-        enum rig_rc rc = rig_http_run_ask(run, &session->client, &run->dialect->health, session->endpoint, deadline_ns,
-                                          &session->arena, NULL, &last);
+        const struct rig_http_peer peer = {&session->client, session->endpoint, deadline_ns};
+        enum rig_rc rc = rig_http_run_ask(run, &peer, &run->dialect->health, &session->arena, NULL, &last);
         if (rc == RIG_OK && by_role)
             rc = ask_role(session, session->endpoint, deadline_ns, &leads, &last);
         if (rc == RIG_OK && (!by_role || leads == (spread == RIG_HTTP_LEADER))) {

@@ -28,8 +28,6 @@
 
 #define RIG_MY_CLIENT "rig" /* the account of clients, and of replicas */
 
-#define RIG_MY_LOG_SIZE "32M" /* of InnoDB, from the beginning: another size would be changed at the first start */
-
 enum { RIG_MY_PROGRAM_BYTES = 512 };
 
 struct rig_my_site {

@@ -14,7 +14,6 @@
 
 #include "drivers/postgres/pg_node.h"
 #include "drivers/postgres/pg_replication.h"
-#include "drivers/postgres/pg_routes.h"
 #include "drivers/postgres/pg_site.h"
 #include "drivers/sql/sql_client.h"
 

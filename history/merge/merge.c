@@ -284,10 +284,11 @@ static unsigned count_outputs(unsigned threads, size_t limit_bytes)
     return (unsigned)(fit < OUTPUTS_LEAST ? OUTPUTS_LEAST : fit > most ? most : fit);
 }
 
-enum rig_rc rig_merge_open(struct rig_source **sources, const char *const *names, size_t count, unsigned threads,
-                           size_t limit_bytes, size_t output_txns, struct rig_source_facts *facts,
+enum rig_rc rig_merge_open(const struct rig_merge_records *records, struct rig_source_facts *facts,
                            struct rig_merge **merge, struct rig_err *err)
 {
+    struct rig_source **const sources = records->sources;
+    const size_t count = records->count;
     RIG_REQUIRE(count > 0);
     struct rig_merge *made = calloc(1, sizeof *made);
     enum rig_rc rc = made == NULL ? rig_merge_no_memory(err) : RIG_OK;
@@ -295,10 +296,10 @@ enum rig_rc rig_merge_open(struct rig_source **sources, const char *const *names
         pthread_mutex_init(&made->lock, NULL);
         pthread_cond_init(&made->changed, NULL);
         rig_arena_init(&made->parts.texts, 0);
-        made->threaded = threads != 1;
-        made->output_count = count_outputs(threads, limit_bytes);
-        made->output_txns = output_txns == 0 ? OUTPUT_TXNS : output_txns;
-        rc = check_records(sources, names, count, made, err);
+        made->threaded = records->threads != 1;
+        made->output_count = count_outputs(records->threads, records->limit_bytes);
+        made->output_txns = records->output_txns == 0 ? OUTPUT_TXNS : records->output_txns;
+        rc = check_records(sources, records->names, count, made, err);
     }
     if (rc == RIG_OK && !allocate(made, count))
         rc = rig_merge_no_memory(err);
@@ -308,7 +309,7 @@ enum rig_rc rig_merge_open(struct rig_source **sources, const char *const *names
         const bool sequences = rig_data_type_has_sequences(&rig_data_types[rig_source_facts(sources[0])->workload]);
         for (unsigned i = 0; i < RIG_MERGE_OUTPUTS_MOST; i++)
             rig_merge_output_init(&made->outputs[i].made, sequences);
-        rc = open_ranks(made, sources, names, count, err);
+        rc = open_ranks(made, sources, records->names, count, err);
     }
     for (size_t i = 0; i < count; i++) {
         rig_source_close(sources[i]); /* those that no rank has */

@@ -24,13 +24,17 @@
 
 struct rig_merge;
 
-/*
- * Takes the sources, of which there is at least one, also on failure. Fills in `facts`. RIG_E_INPUT: they are not
- * records of one run, or of a kind that cannot be merged. `names`, one a source, outlive the merge. `limit_bytes` is
- * that of the whole check; 0: none. Segments have about `output_txns` transactions; 0: 4,096.
- */
-enum rig_rc rig_merge_open(struct rig_source **sources, const char *const *names, size_t count, unsigned threads,
-                           size_t limit_bytes, size_t output_txns, struct rig_source_facts *facts,
+struct rig_merge_records {
+    struct rig_source **sources; /* at least one; rig_merge_open() takes them, also on failure */
+    const char *const *names;    /* one a source; they outlive the merge */
+    size_t count;
+    unsigned threads;
+    size_t limit_bytes; /* of the whole check; 0: none */
+    size_t output_txns; /* transactions of a segment, about; 0: 4,096 */
+};
+
+/* Fills in `facts`. RIG_E_INPUT: the sources are not records of one run, or of a kind that cannot be merged. */
+enum rig_rc rig_merge_open(const struct rig_merge_records *records, struct rig_source_facts *facts,
                            struct rig_merge **merge, struct rig_err *err);
 /* As rig_source_next(); updates the facts. */
 enum rig_rc rig_merge_next(struct rig_merge *merge, const struct rig_segment **segment, struct rig_source_facts *facts,

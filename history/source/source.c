@@ -225,8 +225,13 @@ static enum rig_rc merge_sources(struct rig_source *made, struct rig_source **so
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "merging the records");
     for (size_t i = 0; i < count; i++)
         names[i] = sources[i]->name;
-    const enum rig_rc rc = rig_merge_open(sources, names, count, made->options.threads, made->options.load.limit_bytes,
-                                          made->options.load.part_bytes / BYTES_A_TXN, &made->facts, &made->merge, err);
+    const struct rig_merge_records records = {.sources = sources,
+                                              .names = names,
+                                              .count = count,
+                                              .threads = made->options.threads,
+                                              .limit_bytes = made->options.load.limit_bytes,
+                                              .output_txns = made->options.load.part_bytes / BYTES_A_TXN};
+    const enum rig_rc rc = rig_merge_open(&records, &made->facts, &made->merge, err);
     free(names);
     return rc;
 }
