@@ -261,9 +261,15 @@ class Liars(RigTest):
         with PgProxy(SERVER.port, lie, seed, share, SLOW.get(lie, 1 << 30)) as proxy:
             proxy.rewrite = rewrite
             plan = self.plan(PLAN.format(seed=seed, patience="60s" if lie is nothing else "1s", transactions=transactions, secret=SERVER.secret, form=FORMS[form], port=proxy.port))
-            done = self.rig("run", plan, "-o", f"out-{form}-{seed}")
+            done = self.rig("run", plan, "-o", f"out-{form}-{seed}", env=self.forgiven_leaks(lie))
             self.assertIn(done.status, (0, 1, 2), repr(done))
             return self.results(f"out-{form}-{seed}"), done, proxy.told
+
+    def forgiven_leaks(self, lie):
+        """libpq overwrites the result that it has begun when a copy begins inside it: a leak of its own, under a leak sanitizer."""
+        suppressions = self.folder / "leaks.txt"
+        suppressions.write_text("leak:PQisBusy\n")
+        return {"LSAN_OPTIONS": f"suppressions={suppressions}:print_suppressions=0"} if lie is copy_begins else {}
 
     def misplaced(self, lie):
         for seed, form in enumerate(FORMS, 1):
