@@ -76,8 +76,9 @@ static void tell_rows(struct rig_sql_told *told, const struct rig_sql_program_sc
     for (int deletes = 0; deletes < 2; deletes++) {
         for (int by_class = 0; by_class < 2; by_class++) {
             const enum rig_sql_form form = deletes ? RIG_SQL_FORM_DELETE_BY_ID : RIG_SQL_FORM_UPDATE_BY_ID;
-            add_said(told, schema, by_class ? RIG_SQL_SAYS_CHANGE_BY_CLASS : RIG_SQL_SAYS_CHANGE_BY_ID);
-            add_said(told, schema, RIG_SQL_SAYS_CHANGED);
+            const enum rig_sql_dialect_statement change = deletes ? RIG_SQL_SAYS_MARK_BY_ID : RIG_SQL_SAYS_CHANGE_BY_ID;
+            add_said(told, schema, (enum rig_sql_dialect_statement)((int)change + by_class));
+            add_said(told, schema, deletes ? RIG_SQL_SAYS_MARKED : RIG_SQL_SAYS_CHANGED);
             if (deletes)
                 add_said(told, schema, RIG_SQL_SAYS_REMOVE);
             rig_sql_told_end(told, (enum rig_sql_form)((int)form + by_class));
