@@ -253,8 +253,9 @@ static void add_closing(const struct rig_scenario *scenario, const char *drop, s
                           "wait\n"
                           "echo 'all answers, by session:'\n");
     add_sessions(scenario, out);
-    rig_buf_printf(out, "    sed \"s/^/    $session: /\" \"$folder/$session\"\n"
-                        "done\n");
+    rig_buf_add_text(out,
+                     "    awk -v session=\"$session\" '{ print \"    \" session \": \" $0 }' \"$folder/$session\"\n"
+                     "done\n");
     add_judgement(scenario, out);
     rig_buf_printf(out,
                    "rm -r \"$folder\"\n"
