@@ -62,11 +62,10 @@ STRANGER = """
 import os, socket, sys, time
 if os.fork() == 0:
     os.setsid()
+    for fd in range(64):  # before it listens: as long as it holds rig's pipe it is the node's
+        try: os.close(fd)
+        except OSError: pass
     listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-    for fd in range(64):
-        if fd != listener.fileno():
-            try: os.close(fd)
-            except OSError: pass
     while os.path.exists(sys.argv[2]):  # the folder of the test has it
         time.sleep(0.05)
     os._exit(0)
