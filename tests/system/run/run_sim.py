@@ -242,7 +242,7 @@ class Files(RigTest):
         for volatile in ("cost",):
             results.pop(volatile, None)
         details = results.get("run", {})
-        for volatile in ("started", "started_utc", "took_s", "folder", "plan", "plan_yaml"):
+        for volatile in ("started", "started_utc", "took_s", "folder", "plan", "plan_path", "plan_line", "plan_yaml"):
             details.pop(volatile, None)
         return results
 
