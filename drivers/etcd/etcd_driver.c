@@ -7,180 +7,12 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "drivers/etcd/etcd_certificate.h"
-#include "drivers/etcd/etcd_cluster.h"
+#include "drivers/etcd/etcd_faults.h"
 #include "drivers/etcd/etcd_launch.h"
-#include "drivers/fault.h"
+#include "drivers/etcd/etcd_run.h"
 #include "drivers/http/http_preview.h"
-#include "drivers/http/http_run.h"
 #include "drivers/http/http_script.h"
 #include "drivers/http/http_session.h"
-
-/*
- * The faults of etcd clusters only: compact the history, defragment the files, replace a member.
- */
-
-static const int64_t ask_ns = 2000000000;
-
-struct etcd_run {
-    struct rig_http_run http; /* first: sessions use it */
-    struct rig_etcd_cluster cluster;
-    struct rig_etcd_certificate certificate;
-};
-
-static struct rig_etcd_cluster *cluster_of(const struct rig_fault_site *site)
-{
-    return &((struct etcd_run *)site->run)->cluster;
-}
-
-/* -- compact ------------------------------------------------------------------------------------------------------- */
-
-struct compact_options {
-    int64_t keep;
-    int64_t timeout_ns;
-};
-
-static const struct rig_option compact_table[] = {
-    {.name = "keep",
-     .type = RIG_OPTION_INT,
-     .offset = offsetof(struct compact_options, keep),
-     .default_text = "0",
-     .least = 0,
-     .most = 1e9,
-     .help = "number of latest revisions that are kept"},
-    {.name = "timeout",
-     .type = RIG_OPTION_DURATION,
-     .offset = offsetof(struct compact_options, timeout_ns),
-     .default_text = "30s",
-     .least = 1e8,
-     .most = 6e11,
-     .help = "time limit"},
-    {0},
-};
-
-static enum rig_rc compact(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                           struct rig_err *err)
-{
-    const struct compact_options *options = site->options;
-    struct rig_etcd_cluster *cluster = cluster_of(site);
-    const uint32_t node = site->nodes[0];
-    const struct rig_etcd_asked asked = rig_etcd_cluster_ask(cluster, node, ask_ns);
-    const struct rig_etcd_asked patient = rig_etcd_cluster_ask(cluster, node, options->timeout_ns);
-    struct rig_etcd_said said = {0};
-    (void)state;
-    enum rig_rc rc = rig_etcd_say(&asked, &said, err);
-    const int64_t revision = said.revision - options->keep;
-    if (rc == RIG_OK && revision < 1)
-        return rig_fail(err, RIG_E_CLUSTER, "there is nothing to compact: the cluster is at revision %lld",
-                        (long long)said.revision);
-    if (rc == RIG_OK)
-        rc = rig_etcd_compact(&patient, revision, err);
-    if (rc == RIG_OK)
-        (void)snprintf(evidence->text, sizeof evidence->text, "%s compacted the history before revision %lld of %lld",
-                       cluster->members[node].node.name, (long long)revision, (long long)said.revision);
-    return rc;
-}
-
-/* -- defragment ---------------------------------------------------------------------------------------------------- */
-
-struct defragment_options {
-    int64_t timeout_ns;
-};
-
-static const struct rig_option defragment_table[] = {
-    {.name = "timeout",
-     .type = RIG_OPTION_DURATION,
-     .offset = offsetof(struct defragment_options, timeout_ns),
-     .default_text = "30s",
-     .least = 1e8,
-     .most = 6e11,
-     .help = "time limit for each member"},
-    {0},
-};
-
-static enum rig_rc defragment(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                              struct rig_err *err)
-{
-    const struct defragment_options *options = site->options;
-    struct rig_etcd_cluster *cluster = cluster_of(site);
-    const int64_t start_ns = site->core->now_ns();
-    (void)state;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        const struct rig_etcd_asked asked = rig_etcd_cluster_ask(cluster, site->nodes[i], options->timeout_ns);
-        const enum rig_rc rc = rig_etcd_defragment(&asked, err);
-        if (rc != RIG_OK)
-            return rc;
-    }
-    (void)snprintf(evidence->text, sizeof evidence->text, "%u member%s rewrote %s in %lld ms", site->node_count,
-                   rig_plural(site->node_count), site->node_count == 1 ? "its file" : "their files",
-                   (long long)((site->core->now_ns() - start_ns) / 1000000));
-    return RIG_OK;
-}
-
-/* -- replace-member ------------------------------------------------------------------------------------------------ */
-
-struct replace_state {
-    uint32_t count; /* for each of the site's nodes: begun */
-};
-
-static enum rig_rc expel(const struct rig_fault_site *site, void *object, struct rig_evidence *evidence,
-                         struct rig_err *err)
-{
-    struct rig_etcd_cluster *cluster = cluster_of(site);
-    struct replace_state *state = object;
-    if (cluster->count < 3 || site->node_count * 2 >= cluster->count)
-        return rig_fail(err, RIG_E_CLUSTER,
-                        "replace-member: without %u of %u member%s there is no majority; start more, or target fewer",
-                        site->node_count, cluster->count, rig_plural(cluster->count));
-    size_t length = 0;
-    for (; state->count < site->node_count; state->count++) {
-        const uint32_t node = site->nodes[state->count];
-        const enum rig_rc rc = rig_etcd_expel(cluster, node, err);
-        if (rc != RIG_OK) {
-            state->count++; /* heal reads it as well */
-            return rc;
-        }
-        length += (size_t)snprintf(evidence->text + length, sizeof evidence->text - length, "%s%s",
-                                   length == 0 ? "" : ", ", cluster->members[node].node.name);
-    }
-    (void)snprintf(evidence->text + length, sizeof evidence->text - length, " left the cluster, its data is removed");
-    return RIG_OK;
-}
-
-static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *object, struct rig_evidence *evidence,
-                             struct rig_err *err)
-{
-    const struct replace_state *state = object;
-    (void)evidence;
-    return i < state->count ? rig_etcd_readmit(cluster_of(site), site->nodes[i], err) : RIG_OK;
-}
-
-static const struct rig_fault faults[] = {
-    {.name = "compact",
-     .summary = "compacts etcd's history up to the present revision",
-     .needs = RIG_NEED_PROCESSES,
-     .options = compact_table,
-     .options_size = sizeof(struct compact_options),
-     .inject = compact},
-    {.name = "defragment",
-     .summary = "makes a member rewrite its file; it serves no requests meanwhile",
-     .needs = RIG_NEED_PROCESSES,
-     .options = defragment_table,
-     .options_size = sizeof(struct defragment_options),
-     .inject = defragment},
-    {.name = "replace-member",
-     .summary = "removes a member from the cluster, with its data; healed by a new member in its place",
-     .needs = RIG_NEED_PROCESSES,
-     .state_size = sizeof(struct replace_state),
-     .inject = expel,
-     .heal_node = heal_node},
-};
-
-static const struct rig_fault *const etcd_faults[] = {&faults[0], &faults[1], &faults[2], NULL};
-
-/*
- * A run of the driver etcd: the engine for HTTP, and the cluster if rig starts it.
- */
 
 static const char *const etcd_reads_names[] = {"linearizable", "serializable", NULL};
 
@@ -275,7 +107,7 @@ static enum rig_rc check(const void *object, enum rig_workload workload, struct 
 
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
 {
-    struct etcd_run *run = object;
+    struct rig_etcd_run *run = object;
     const struct rig_etcd_options *options = env->options;
     const struct rig_dialect_choice choice = choice_of(options);
     struct rig_dialect *dialect = NULL;
@@ -290,7 +122,7 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
 
 static enum rig_rc setup(void *object, struct rig_err *err)
 {
-    struct etcd_run *run = object;
+    struct rig_etcd_run *run = object;
     enum rig_rc rc = rig_http_run_setup(&run->http, err);
     if (rc == RIG_OK && run->http.env->certificate != RIG_CERTIFICATE_NONE)
         rc = rig_etcd_certificate_begin(&run->certificate, &run->http, err);
@@ -299,13 +131,13 @@ static enum rig_rc setup(void *object, struct rig_err *err)
 
 static enum rig_rc certify(void *object, const struct rig_certificate_sink *sink, struct rig_err *err)
 {
-    struct etcd_run *run = object;
+    struct rig_etcd_run *run = object;
     return rig_etcd_certificate_drain(&run->certificate, &run->http, run->cluster.options->election_ns, sink, err);
 }
 
 static void done(void *object)
 {
-    struct etcd_run *run = object;
+    struct rig_etcd_run *run = object;
     rig_etcd_certificate_done(&run->certificate);
     rig_etcd_cluster_done(&run->cluster);
     rig_http_run_done(&run->http);
@@ -313,7 +145,7 @@ static void done(void *object)
 
 static void teardown(void *object)
 {
-    struct etcd_run *run = object;
+    struct rig_etcd_run *run = object;
     rig_etcd_certificate_done(&run->certificate);
     /* rig's own cluster is removed as a whole. */
     if (!starts_cluster(run->cluster.options))
@@ -322,7 +154,7 @@ static void teardown(void *object)
 
 static void describe(void *object, char *text, size_t size)
 {
-    const struct etcd_run *run = object;
+    const struct rig_etcd_run *run = object;
     (void)snprintf(text, size, "etcd%s%s, %u member%s", run->http.version[0] == '\0' ? "" : " ", run->http.version,
                    run->http.endpoint_count, rig_plural(run->http.endpoint_count));
 }
@@ -330,7 +162,7 @@ static void describe(void *object, char *text, size_t size)
 /* The flags of a member that rig started; a given one does not report its own. */
 static void settings(void *object, void (*tell)(void *context, const char *name, const char *value), void *context)
 {
-    const struct etcd_run *run = object;
+    const struct rig_etcd_run *run = object;
     if (run->cluster.count > 0)
         rig_etcd_tell_flags(&run->cluster, tell, context);
 }
@@ -363,7 +195,7 @@ static bool cluster_wanted(const void *options)
 }
 
 /* Clients reach each member directly, or through the proxy. */
-static enum rig_rc add_endpoints(struct etcd_run *run, struct rig_err *err)
+static enum rig_rc add_endpoints(struct rig_etcd_run *run, struct rig_err *err)
 {
     const struct rig_core *core = run->http.env->core;
     enum rig_rc rc = RIG_OK;
@@ -383,64 +215,64 @@ static enum rig_rc add_endpoints(struct etcd_run *run, struct rig_err *err)
 
 static enum rig_rc cluster_start(void *object, struct rig_err *err)
 {
-    struct etcd_run *run = object;
+    struct rig_etcd_run *run = object;
     const enum rig_rc rc = rig_etcd_cluster_start(&run->cluster, err);
     return rc == RIG_OK ? add_endpoints(run, err) : rc;
 }
 
 static void cluster_stop(void *run)
 {
-    rig_etcd_cluster_stop(&((struct etcd_run *)run)->cluster);
+    rig_etcd_cluster_stop(&((struct rig_etcd_run *)run)->cluster);
 }
 
 static void cluster_kill_now(void *run)
 {
-    rig_etcd_cluster_kill_now(&((struct etcd_run *)run)->cluster);
+    rig_etcd_cluster_kill_now(&((struct rig_etcd_run *)run)->cluster);
 }
 
 static uint32_t cluster_node_count(const void *run)
 {
-    return ((const struct etcd_run *)run)->cluster.count;
+    return ((const struct rig_etcd_run *)run)->cluster.count;
 }
 
 static enum rig_rc cluster_status(void *run, uint32_t node, struct rig_node_status *status, struct rig_err *err)
 {
-    return rig_etcd_cluster_status(&((struct etcd_run *)run)->cluster, node, status, err);
+    return rig_etcd_cluster_status(&((struct rig_etcd_run *)run)->cluster, node, status, err);
 }
 
 static enum rig_rc cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err)
 {
-    return rig_etcd_cluster_stop_node(&((struct etcd_run *)run)->cluster, node, how, err);
+    return rig_etcd_cluster_stop_node(&((struct rig_etcd_run *)run)->cluster, node, how, err);
 }
 
 static enum rig_rc cluster_start_node(void *run, uint32_t node, struct rig_err *err)
 {
-    return rig_etcd_cluster_start_node(&((struct etcd_run *)run)->cluster, node, err);
+    return rig_etcd_cluster_start_node(&((struct rig_etcd_run *)run)->cluster, node, err);
 }
 
 static enum rig_rc cluster_promote(void *run, uint32_t node, struct rig_err *err)
 {
-    return rig_etcd_cluster_promote(&((struct etcd_run *)run)->cluster, node, err);
+    return rig_etcd_cluster_promote(&((struct rig_etcd_run *)run)->cluster, node, err);
 }
 
 static enum rig_rc cluster_restore(void *run, struct rig_err *err)
 {
-    return rig_etcd_cluster_restore(&((struct etcd_run *)run)->cluster, err);
+    return rig_etcd_cluster_restore(&((struct rig_etcd_run *)run)->cluster, err);
 }
 
 static uint32_t cluster_processes(void *run, uint32_t node, pid_t *pids, uint32_t capacity)
 {
-    return rig_child_processes(&((struct etcd_run *)run)->cluster.members[node].node.server, pids, capacity);
+    return rig_child_processes(&((struct rig_etcd_run *)run)->cluster.members[node].node.server, pids, capacity);
 }
 
 static const char *cluster_data_dir(const void *run, uint32_t node)
 {
-    return ((const struct etcd_run *)run)->cluster.members[node].node.data;
+    return ((const struct rig_etcd_run *)run)->cluster.members[node].node.data;
 }
 
 static enum rig_rc cluster_address(void *run, uint32_t node, struct rig_node_address *address, struct rig_err *err)
 {
-    const struct rig_etcd_cluster *cluster = &((const struct etcd_run *)run)->cluster;
+    const struct rig_etcd_cluster *cluster = &((const struct rig_etcd_run *)run)->cluster;
     if (node >= cluster->count || cluster->members[node].client_port == 0)
         return rig_fail(err, RIG_E_CLUSTER, "there is no member %u", node + 1);
     *address = (struct rig_node_address){.host = "127.0.0.1", .port = cluster->members[node].client_port};
@@ -461,7 +293,7 @@ static const struct rig_cluster_ops cluster_ops = {
     .restore = cluster_restore,
     .processes = cluster_processes,
     .data_dir = cluster_data_dir,
-    .faults = etcd_faults,
+    .faults = rig_etcd_faults,
     .address = cluster_address,
 };
 
@@ -479,7 +311,7 @@ const struct rig_driver rig_driver = {
     .features = RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_JOINS,
     .options = etcd_option_table,
     .options_size = sizeof(struct rig_etcd_options),
-    .run_size = sizeof(struct etcd_run),
+    .run_size = sizeof(struct rig_etcd_run),
     .session_size = sizeof(struct rig_http_session),
     .check = check,
     .init = init,

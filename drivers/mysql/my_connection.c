@@ -392,11 +392,12 @@ struct query {
     bool answered;
 };
 
-static void take_rows(struct query *query, MYSQL_RES *result)
+static void take_rows(void *context, MYSQL_RES *result)
 {
-    const unsigned columns = mysql_num_fields(result);
+    struct query *query = context;
+    const unsigned columns = result == NULL ? 0 : mysql_num_fields(result);
     MYSQL_ROW row;
-    while ((row = mysql_fetch_row(result)) != NULL) {
+    while (result != NULL && (row = mysql_fetch_row(result)) != NULL) {
         const char *values[QUERY_VALUES];
         for (unsigned i = 0; i < columns && i < QUERY_VALUES; i++)
             values[i] = row[i] == NULL ? "" : row[i];
@@ -408,22 +409,28 @@ static void take_rows(struct query *query, MYSQL_RES *result)
     }
 }
 
-static enum rig_rc run(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns, struct query *query,
-                       struct rig_err *err)
+bool rig_my_each_answer(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns,
+                        void (*take)(void *context, MYSQL_RES *result), void *context)
 {
     connection->deadline_ns = deadline_ns;
     bool going = rig_my_send(connection, sql, strlen(sql));
     while (going) {
         MYSQL_RES *result = NULL;
         going = rig_my_rows(connection, &result);
-        if (result != NULL)
-            take_rows(query, result);
+        if (going || result != NULL)
+            take(context, result);
         mysql_free_result(result);
         if (!going || !mysql_more_results(connection->my))
             break;
         going = rig_my_next(connection);
     }
-    if (going)
+    return going;
+}
+
+static enum rig_rc run(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns, struct query *query,
+                       struct rig_err *err)
+{
+    if (rig_my_each_answer(connection, sql, deadline_ns, take_rows, query))
         return RIG_OK;
     const char *why = connection->reason != NULL ? connection->reason : mysql_error(connection->my);
     return rig_fail(err, RIG_E_CLUSTER, "MySQL: `%.120s`: %.512s", sql, why);

@@ -66,6 +66,12 @@ bool rig_my_rows(struct rig_my_connection *connection, MYSQL_RES **result);
 MYSQL_STMT *rig_my_execute(struct rig_my_connection *connection, uint32_t number, uint32_t count, const char *sql,
                            MYSQL_BIND *values, MYSQL_STMT **failed);
 
+/*
+ * Runs `sql`, one or more statements, to its end; `take` gets the rows of each, or NULL of one that gives none, and does
+ * not free them. False: the one after those that were taken failed.
+ */
+bool rig_my_each_answer(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns,
+                        void (*take)(void *context, MYSQL_RES *result), void *context);
 /* Runs `sql` (one or more statements) to its end. `answer` (may be NULL) is the first value of the first row that any
  * of them gave, "" for none or a null. RIG_E_CLUSTER with the server's message. */
 enum rig_rc rig_my_query(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns,

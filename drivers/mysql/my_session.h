@@ -14,6 +14,8 @@
 #include "drivers/mysql/my_schema.h"
 #include "drivers/sql/sql_session.h"
 
+enum { RIG_MY_REQUEST_MOST = 8 << 20, RIG_MY_DEFAULT_PORT = 3306 };
+
 struct rig_my_run {
     struct rig_sql_run sql;
     const struct rig_my_options *options;
