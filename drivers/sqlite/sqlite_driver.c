@@ -138,8 +138,16 @@ static void done(void *object)
     rig_sql_run_done(&run->sql);
 }
 
-static const struct rig_row_ops row_ops = {
-    .load = rig_sql_run_load, .run_program = rig_sql_session_run_program, .query = rig_sql_run_query};
+static enum rig_rc write_shell(const void *options, const struct rig_row_schema *rows, struct rig_row_shell *shell,
+                               struct rig_err *err)
+{
+    return rig_sqlite_schema_shell(options, rows, shell, err);
+}
+
+static const struct rig_row_ops row_ops = {.load = rig_sql_run_load,
+                                           .run_program = rig_sql_session_run_program,
+                                           .query = rig_sql_run_query,
+                                           .shell = write_shell};
 
 static const struct rig_text_ops text_ops = {.clear = rig_sql_text_clear,
                                              .space = rig_sql_text_space,

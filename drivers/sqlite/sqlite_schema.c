@@ -229,6 +229,46 @@ void rig_sqlite_schema_pragmas(const struct rig_sqlite_schema *schema, struct ri
         rig_buf_printf(sql, "PRAGMA %s; ", options->pragmas.at[i]);
 }
 
+/* ---- words of the shell ---- */
+
+/* Some pragmas print a number, which is no row. */
+static void add_shell_setup(const struct rig_sqlite_schema *schema, struct rig_buf *out)
+{
+    rig_buf_add_text(out, ".output /dev/null\n");
+    rig_sqlite_schema_pragmas(schema, out);
+    rig_buf_add_text(out, "\n.output stdout\n");
+}
+
+enum rig_rc rig_sqlite_schema_shell(const struct rig_sqlite_options *options, const struct rig_row_schema *rows,
+                                    struct rig_row_shell *shell, struct rig_err *err)
+{
+    const struct rig_run_env env = {.options = options, .rows = rows};
+    struct rig_sqlite_schema schema;
+    if (options->shared_cache)
+        return rig_fail(err, RIG_E_PLAN,
+                        "`shared-cache` needs one process for all sessions, and a script has one for each session");
+    const enum rig_rc rc = rig_sqlite_schema_init(&schema, &env, err);
+    if (rc != RIG_OK)
+        return rc;
+    const char *text = rig_buf_text(&schema.statements);
+    rig_buf_printf(&shell->run, "stdbuf -oL sqlite3 -batch -cmd '.timeout %" PRId64 "' \"${DATABASE:-reproduce.db}\"",
+                   options->busy_timeout_ns / 1000000);
+    rig_buf_add_text(&shell->server, "DATABASE is its file; reproduce.db in this folder when not given");
+    add_shell_setup(&schema, &shell->setup);
+    rig_buf_printf(&shell->begin, "BEGIN %s;\n", rig_sqlite_begin_words[options->begin]);
+    rig_buf_add_text(&shell->commit, "COMMIT");
+    rig_buf_add_text(&shell->rollback, "ROLLBACK");
+    rig_buf_add_text(&shell->mark, "SELECT 'st' || 'ep {n}';");
+    rig_sqlite_schema_create(&schema, &shell->create);
+    for (uint32_t i = 0; i < RIG_SQLITE_FIXED_COUNT + rows->statement_count; i++) {
+        if (i >= RIG_SQLITE_FIXED_COUNT)
+            rig_buf_add_text(&shell->statements[i - RIG_SQLITE_FIXED_COUNT], text);
+        text += strlen(text) + 1;
+    }
+    rig_sqlite_schema_done(&schema);
+    return RIG_OK;
+}
+
 /* ---- calls ---- */
 
 static uint32_t table_of(const struct rig_sqlite_schema *schema, int64_t key)

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import subprocess
 import unittest
 
 from rig_command import RigTest, fell_short, finds, main
@@ -15,6 +16,25 @@ clients: {{count: 6, rate: {rate}}}
 database: {{driver: sqlite, begin: immediate}}
 check: {{levels: [strict-serializable], minimum: {{acknowledged: 20, answering: 0%}}}}
 report: [json, text]
+"""
+
+SCENARIO = """
+name: skew
+title: two transactions that read what the other one writes
+anomaly: G-single-item
+level: consistent-view
+table: {name: test, columns: [id, value], rows: [[1, 10], [2, 20]]}
+steps:
+  - T1: select * from test where id = 1
+  - T2: delete from test where id = 1
+  - T2: insert into test values (3, -30)
+  - T2: commit
+  - T1: select * from test
+  - T1: commit
+  - T3: select * from test where id >= 2 and id < 9
+  - T3: rollback
+shows:
+  - {committed: [T1, T2, T3], answers: {1: [[1, 10]], 5: [%s], 7: [[2, 20], [3, -30]]}}
 """
 
 
@@ -123,6 +143,43 @@ report: [json]
             with self.subTest(setting=setting):
                 plan = self.plan(plan_of("list-append", "transactions: 10"))
                 self.assertIn(text, self.status(64, self.rig("run", plan, "-o", "out", "--set", setting)).err)
+
+
+@unittest.skipIf(shutil.which("sqlite3") is None, "there is no sqlite3 (scripts/setup)")
+class Scripts(SqliteTest):
+    """A scenario as a script for the shell sqlite3."""
+
+    def export(self, seen, *settings, status=0):
+        scenario = self.folder / "skew.yaml"
+        scenario.write_text(SCENARIO % seen)
+        plan = self.plan(plan_of("list-append", "transactions: 10"))
+        return self.status(status, self.rig("scenario", plan, scenario, "--export", "shell", *[text for setting in settings for text in ("--set", setting)]))
+
+    def play(self, seen, status, *settings):
+        script = self.folder / "script.sh"
+        script.write_text(self.export(seen, *settings).out)
+        done = subprocess.run(["bash", script], cwd=self.folder, env=self.environment({"PATIENCE_MS": "5000"}), capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def test_answers_decide(self):
+        # A snapshot shows the rows as they were; no order of the transactions gives T1 both of them.
+        pragmas = "database.pragmas=[wal_autocheckpoint=100,cache_size=64]"  # the first prints a number, which is no row
+        self.assertEqual(self.play("[1, 10], [2, 20]", 0, "database.begin=deferred", pragmas).stdout.splitlines()[-1], "SHOWN")
+        self.assertEqual(self.play("[2, 20], [3, -30]", 1, "database.begin=deferred", pragmas).stdout.splitlines()[-1], "NOT SHOWN")
+        done = self.play("[1, 10], [2, 20]", 1, "database.begin=deferred", "database.journal=delete", "database.busy-timeout=300ms")
+        self.assertIn("database is locked", done.stdout)  # T2 cannot commit while T1 reads
+
+    def test_a_table_that_exists_stays(self):
+        tables = "CREATE TABLE test (a int); INSERT INTO test VALUES (7);"
+        subprocess.run(["sqlite3", "reproduce.db", tables], cwd=self.folder, check=True, timeout=60)
+        self.assertIn("the table test exists: nothing was done", self.play("[1, 10], [2, 20]", 3).stderr)
+        kept = subprocess.run(["sqlite3", "reproduce.db", "SELECT * FROM test"], cwd=self.folder, check=True, timeout=60, capture_output=True, text=True)
+        self.assertEqual(kept.stdout, "7\n")
+
+    def test_a_shared_cache_has_no_script(self):
+        done = self.export("[1, 10], [2, 20]", "database.shared-cache=true", status=64)
+        self.assertIn("`shared-cache` needs one process for all sessions", done.err)
 
 
 class SharedCache(SqliteTest):
