@@ -159,6 +159,9 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
     if (rig_arguments_has(args, "assume") && type != NULL && type->assumptions == 0)
         rc = rig_fail(err, RIG_E_USAGE, "--assume is for rw-register; this history is %s",
                       rig_data_types[workload].name);
+    if (rc == RIG_OK && rig_arguments_has(args, "proof") && type != NULL && type->no_proofs)
+        rc = rig_fail(err, RIG_E_USAGE, "--proof: rig-verify replays no proofs of the type %s; leave --proof out",
+                      rig_data_types[workload].name);
     if (rc == RIG_OK && from->load.excerpt && (RIG_WORKLOADS_OF_NAMED_WRITERS >> (unsigned)workload & 1) == 0)
         rc = rig_fail(err, RIG_E_USAGE,
                       "--excerpt: a history of %s needs all of its operations, so an excerpt shows nothing",

@@ -249,6 +249,8 @@ static bool run_operation(const struct run *run, struct rig_transaction *transac
     case RIG_OP_EXTEND:
     case RIG_OP_ROW:
     case RIG_OP_READ_WHERE:
+    case RIG_OP_SEND:
+    case RIG_OP_POLL:
     case RIG_OP_KIND_COUNT:
         break;
     }

@@ -288,6 +288,20 @@ static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *h
     case RIG_ANOMALY_PHANTOM_ELEMENT:
         rig_say(history, out, "%V was never added", value);
         break;
+    case RIG_ANOMALY_INT_POLL_SKIP:
+    case RIG_ANOMALY_POLL_SKIP:
+        rig_say(history, out, "%T went past %V, which it did not poll", one, value);
+        break;
+    case RIG_ANOMALY_INT_NONMONOTONIC_POLL:
+    case RIG_ANOMALY_NONMONOTONIC_POLL:
+        rig_say(history, out, "%T polled %V, which is not after %V", one, value, other);
+        break;
+    case RIG_ANOMALY_INT_NONMONOTONIC_SEND:
+        rig_say(history, out, "%T sent %V after %V, and the log has it before", one, value, other);
+        break;
+    case RIG_ANOMALY_INCONSISTENT_OFFSETS:
+        rig_say(history, out, "%V and %V have one offset", value, other);
+        break;
     case RIG_ANOMALY_DUPLICATED_ELEMENT:
         rig_say(history, out, "%V was taken more often than added", value);
         break;

@@ -18,6 +18,7 @@ static const struct rig_type_words *const types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_SET] = &rig_set_words,
     [RIG_WORKLOAD_PREDICATE] = &rig_row_words,
     [RIG_WORKLOAD_SQL] = &rig_row_words,
+    [RIG_WORKLOAD_LOG] = &rig_log_words,
     [RIG_WORKLOAD_CAS_REGISTER] = &rig_object_words,
     [RIG_WORKLOAD_MUTEX] = &rig_object_words,
     [RIG_WORKLOAD_QUEUE] = &rig_object_words,

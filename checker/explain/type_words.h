@@ -38,7 +38,7 @@ struct rig_type_words {
 };
 
 extern const struct rig_type_words rig_list_words, rig_register_words, rig_set_words, rig_object_words,
-    rig_counter_words, rig_row_words;
+    rig_counter_words, rig_row_words, rig_log_words;
 
 /* The workload is one that rig checks (rig_type_require()). */
 const struct rig_type_words *rig_type_words(enum rig_workload workload);

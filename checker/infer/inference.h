@@ -8,6 +8,7 @@
 #define RIG_CHECKER_INFER_INFERENCE_H
 
 #include "checker/model/graph.h"
+#include "checker/infer/logs.h"
 #include "checker/infer/noncyclic.h"
 #include "checker/infer/registers.h"
 #include "checker/infer/sets.h"
@@ -22,6 +23,7 @@ struct rig_inference {
     struct rig_versions versions;      /* of list-append */
     struct rig_registers registers;    /* of rw-register */
     struct rig_sets sets;              /* of set */
+    struct rig_logs logs;              /* of log */
     const struct rig_row_chains *rows; /* of predicate (infer/row_versions.h), or NULL; in the arena */
     struct rig_links links;            /* the graph's edges as they were found */
     struct rig_graph graph;            /* the whole graph; only link_count before rig_inference_pack() */

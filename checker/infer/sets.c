@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "history/model/value_texts.h"
 #include "history/model/window_view.h"
+#include "history/types/types.h"
 
 RIG_VEC(uint32_t, txn_stack)
 
@@ -21,9 +22,9 @@ static enum rig_rc no_memory(struct rig_err *err)
 static enum rig_rc foreign_operation(const struct rig_history *history, uint32_t op, struct rig_err *err)
 {
     return rig_fail(err, RIG_E_INPUT,
-                    "transaction %u holds an operation that is neither an addition to nor a read of a set; check it as "
+                    "transaction %u holds an operation that is neither an addition to nor a read of a %s; check it as "
                     "another workload",
-                    rig_txn_name(history, rig_history_txn_of(history, op)));
+                    rig_txn_name(history, rig_history_txn_of(history, op)), rig_data_types[history->workload].name);
 }
 
 static enum rig_rc added_twice(const struct rig_history *history, const struct rig_set_element *first,
@@ -32,9 +33,9 @@ static enum rig_rc added_twice(const struct rig_history *history, const struct r
     char key[64];
     rig_history_key_name(history, first->key, key, sizeof key);
     return rig_fail(err, RIG_E_INPUT,
-                    "transactions %u and %u both add %s to key %s; set needs values that are unique per key",
+                    "transactions %u and %u both add %s to key %s; %s needs values that are unique per key",
                     rig_txn_name(history, first->writer), rig_txn_name(history, second->writer),
-                    RIG_VALUE_SHOWN(first->value), key);
+                    RIG_VALUE_SHOWN(first->value), key, rig_data_types[history->workload].name);
 }
 
 static int compare_elements(const void *left, const void *right)
@@ -51,12 +52,13 @@ static int compare_elements(const void *left, const void *right)
 
 static enum rig_rc count_additions(const struct rig_history *history, uint32_t *count, struct rig_err *err)
 {
+    const struct rig_data_type *type = &rig_data_types[history->workload];
     *count = 0;
     for (uint32_t op = 0; op < history->op_count; op++) {
         const enum rig_op_kind kind = (enum rig_op_kind)history->ops[op].kind;
-        if (kind != RIG_OP_ADD && kind != RIG_OP_READ_SET)
+        if (kind != type->write_op && kind != type->read_op)
             return foreign_operation(history, op, err);
-        *count += kind == RIG_OP_ADD;
+        *count += kind == type->write_op;
     }
     return RIG_OK;
 }
@@ -67,7 +69,7 @@ static void list_elements(struct rig_sets *sets)
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-            if (ops[i].kind == RIG_OP_ADD)
+            if (!rig_op_reads(ops[i].kind))
                 sets->elements[sets->element_count++] =
                     (struct rig_set_element){.value = ops[i].value, .key = ops[i].key, .writer = txn, .op = i};
         }
@@ -118,18 +120,19 @@ uint32_t rig_sets_find(const struct rig_sets *sets, uint32_t key, int64_t value)
 /* ---- committed transactions ---- */
 
 /* Transactions of unknown fate committed if this one read their elements. The first `followed` elements of a key's
- * spine need no other look. False when memory runs out. */
+ * spine need no other look. Every second element of records is one. False when memory runs out. */
 static bool follow_reads(struct rig_sets *sets, uint32_t txn, uint32_t *followed, struct txn_stack *fresh)
 {
     const struct rig_history *history = sets->history;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         const struct rig_read_list list =
-            rig_set_is_read(&ops[i]) ? rig_txn_op_list(history, &ops[i]) : (struct rig_read_list){0};
+            rig_op_reads(ops[i].kind) ? rig_txn_op_list(history, &ops[i]) : (struct rig_read_list){0};
+        const uint32_t width = rig_op_reads_records(ops[i].kind) ? 2 : 1;
         uint32_t *known = &followed[ops[i].key];
         const uint32_t from = *known < list.shared ? *known : list.shared;
         *known = *known < list.shared ? list.shared : *known;
-        for (uint32_t at = from; at < list.count; at++) {
+        for (uint32_t at = from | (width - 1); at < list.count; at += width) {
             const uint32_t element = rig_sets_find(sets, ops[i].key, rig_read_element(&list, at));
             const uint32_t writer = element == RIG_SET_NONE ? RIG_SET_NONE : sets->elements[element].writer;
             if (writer == RIG_SET_NONE || sets->committed[writer] || history->txns[writer].outcome != RIG_OUTCOME_INFO)

@@ -1,5 +1,5 @@
 /*
- * The elements of the sets of a history, and the transactions that count as committed.
+ * The elements of the sets of a history, or the values of its logs, and the transactions that count as committed.
  *
  * A set only grows, and an element is added to a key at most once. So each element is an item of its own: absent first,
  * and there from its one addition on. A read of a key reads every element of the key, as there or as absent.

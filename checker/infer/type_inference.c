@@ -5,6 +5,7 @@
 #include "checker/infer/inference.h"
 #include "checker/infer/list_inference.h"
 #include "checker/infer/list_problem.h"
+#include "checker/infer/log_inference.h"
 #include "checker/infer/register_inference.h"
 #include "checker/infer/register_problem.h"
 #include "checker/infer/row_inference.h"
@@ -145,6 +146,20 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
         },
     [RIG_WORKLOAD_PREDICATE] = ROWS(0, .has_certificates = true, .certified_by_rows = true),
     [RIG_WORKLOAD_SQL] = ROWS(A(BROKEN_UNIQUE) | A(BROKEN_REFERENCE), .certified_by_rows = true),
+    [RIG_WORKLOAD_LOG] =
+        {
+            .infer = rig_infer_logs,
+            .open_for = "a record has no known offset, or a poll left records out or went back",
+            .continues = rig_log_acknowledges,
+            .no_proofs = true,
+            .whole = true,
+            .only_whole = true,
+            .total_orders = true,
+            .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
+            .anomalies = A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INCONSISTENT_OFFSETS) |
+                         A(INT_NONMONOTONIC_SEND) | A(INT_NONMONOTONIC_POLL) | A(INT_POLL_SKIP) | A(NONMONOTONIC_POLL) |
+                         A(POLL_SKIP) | A(LOST_WRITE),
+        },
     [RIG_WORKLOAD_CAS_REGISTER] = OBJECTS(0),
     [RIG_WORKLOAD_MUTEX] = OBJECTS(0),
     [RIG_WORKLOAD_QUEUE] = OBJECTS(A(PHANTOM_ELEMENT) | A(DUPLICATED_ELEMENT) | A(LOST_ELEMENT)),

@@ -68,6 +68,7 @@ struct rig_type_inference {
     bool total_orders;      /* reads alone show the order of the versions, except that of writes that no read shows */
     bool has_certificates;  /* a certificate of its database shows its versions (model/certified.h) */
     bool certified_by_rows; /* which are not those of keys: evidence/row_judge.h; else evidence/certificate_judge.h */
+    bool no_proofs;         /* rig-verify replays none of the type (prove/facts.h) */
     bool has_versions;      /* inference.versions has the order of a key (infer/versions.h) */
 
     /* Whether an operation belongs to the statement of the one before it (rig_statement_continues, history_excerpt.h).

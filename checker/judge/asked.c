@@ -162,6 +162,8 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
         return verdict->scope.lost_count > 0 || verdict->scope.truncated || verdict->info_count > 0
                    ? "an omitted operation, or a transaction of unknown fate, may have inserted or deleted rows"
                    : NULL;
+    if ((asked == RIG_ANOMALY_POLL_SKIP || asked == RIG_ANOMALY_NONMONOTONIC_POLL) && verdict->scope.lost_count > 0)
+        return "an omitted operation may have moved the consumer";
     if (asked == RIG_ANOMALY_LOST_WRITE && verdict->scope.lost_count > 0)
         return "an omitted operation may have overwritten the value";
     if (asked == RIG_ANOMALY_LOST_WRITE && rig_register_values_may_repeat(verdict->scope.workload) &&
@@ -257,6 +259,8 @@ const char *rig_asked_why_contested(const struct rig_verdict *verdict)
     if (is_found(verdict, RIG_ANOMALY_FRACTURED_APPEND))
         return "a read of some key shows an append without an earlier one of the same transaction, so that the key's "
                "versions have no order";
+    if (is_found(verdict, RIG_ANOMALY_INCONSISTENT_OFFSETS))
+        return "an offset of some log has two records, so that these have no place in its order";
     if (is_found(verdict, RIG_ANOMALY_DUPLICATE_ELEMENTS))
         return "a read of some key shows an element twice, so that the key's versions have no order";
     return NULL;

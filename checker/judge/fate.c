@@ -91,7 +91,8 @@ static void find_refuted(struct judge *j)
 /* Reads of some key cannot all be of one list: no order of its versions explains them. */
 static bool are_contradicted(const struct judge *j)
 {
-    return is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND);
+    return is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND) ||
+           is_found(j, RIG_ANOMALY_INCONSISTENT_OFFSETS);
 }
 
 /* Bits: the levels that are decided where every read is known and no operation is missing. Below read committed they

@@ -165,6 +165,8 @@ static const struct {
     {"G2", A(G2_ITEM) | A(G2_PREDICATE)},
     {"G2-process", A(G2_ITEM_PROCESS) | A(G2_PREDICATE_PROCESS)},
     {"G2-realtime", A(G2_ITEM_REALTIME) | A(G2_PREDICATE_REALTIME)},
+    {"duplicate", A(DUPLICATE_ELEMENTS)},
+    {"nonmonotonic-send", A(G0_PROCESS)},
 };
 
 bool rig_anomaly_group(uint32_t index, const char **name, uint64_t *anomalies)

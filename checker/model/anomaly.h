@@ -34,6 +34,7 @@
       "two reads of a list contradict each other: neither is a prefix of the other", "KA20 5.2")                       \
     X(FRACTURED_APPEND, "fractured-append", false,                                                                     \
       "a read shows a transaction's append without its earlier append to the same key", "KA20 4.2")                    \
+    X(INCONSISTENT_OFFSETS, "inconsistent-offsets", false, "one offset of a log has two records", "Jepsen, kafka")     \
     X(PREDICATE_MISMATCH, "predicate-mismatch", false,                                                                 \
       "a read by condition shows a row that does not meet the condition", "ALO00 4.3.1")                               \
     X(FUTURE_READ, "future-read", false, "a transaction read a value before it wrote that value itself", "KA20 4.2")   \
@@ -54,6 +55,12 @@
     X(INTERNAL, "internal", false, "a transaction's read disagrees with its own earlier reads and writes", "CBG15 2")  \
     X(INTERNAL_PREDICATE, "internal-predicate", false,                                                                 \
       "two reads of a transaction disagree, and only one of them found the row", "CBG15 2")                            \
+    X(INT_NONMONOTONIC_SEND, "int-nonmonotonic-send", false, "a transaction's sends to a log have descending offsets", \
+      "Jepsen, kafka")                                                                                                 \
+    X(INT_NONMONOTONIC_POLL, "int-nonmonotonic-poll", false,                                                           \
+      "a transaction polled a record of a log at or before the one that it had polled last", "Jepsen, kafka")          \
+    X(INT_POLL_SKIP, "int-poll-skip", false,                                                                           \
+      "a transaction polled two records of a log in a row, and another one lies between them", "Jepsen, kafka")        \
     X(NEGATIVE_BALANCE, "negative-balance", false, "a read of an account shows less than 0", "Jepsen, bank")           \
     X(WRONG_TOTAL, "wrong-total", false, "a read of all accounts shows another total", "Jepsen, bank")                 \
     X(LOST_UPDATE, "lost-update", false, "two transactions read the same version of a key and both wrote it",          \
@@ -84,6 +91,12 @@
       "G-nonadjacent-predicate, with process order", "KA20 5.1")                                                       \
     X(G2_ITEM_PROCESS, "G2-item-process", true, "G2-item, with process order", "KA20 5.1")                             \
     X(G2_PREDICATE_PROCESS, "G2-predicate-process", true, "G2-predicate, with process order", "KA20 5.1")              \
+    X(NONMONOTONIC_POLL, "nonmonotonic-poll", false,                                                                   \
+      "a consumer polled a record of a log at or before the one that its last transaction had polled",                 \
+      "Jepsen, kafka")                                                                                                 \
+    X(POLL_SKIP, "poll-skip", false,                                                                                   \
+      "a consumer went on polling a log, and left out a record after the one that its last transaction had polled",    \
+      "Jepsen, kafka")                                                                                                 \
     X(LOST_APPEND, "lost-append", false, "an acknowledged append is missing in all later reads of its list",           \
       "Herlihy & Wing 1990")                                                                                           \
     X(LOST_WRITE, "lost-write", false, "an acknowledged write is missing in all later reads of its register",          \

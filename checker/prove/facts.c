@@ -244,7 +244,8 @@ bool rig_read_found_no_row(const struct rig_history *history, bool prefilled, ui
     case RIG_RESULT_SET: /* an element that a read misses is one */
         return true;
     case RIG_RESULT_NOTHING:
-    case RIG_RESULT_ROWS: /* rows have conditions: witness/verify_row.c */
+    case RIG_RESULT_RECORDS: /* a poll shows nothing of the records that it misses */
+    case RIG_RESULT_ROWS:    /* rows have conditions: witness/verify_row.c */
         break;
     }
     return false;

@@ -404,6 +404,8 @@ static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct
     case RIG_OP_POP:
     case RIG_OP_EXPECT:
     case RIG_OP_EXTEND:
+    case RIG_OP_SEND:
+    case RIG_OP_POLL:
     case RIG_OP_KIND_COUNT:
         break;
     case RIG_OP_ROW:

@@ -44,11 +44,16 @@ static bool make_room(struct passing *p)
     return p->ops != NULL && p->reads != NULL && p->lists != NULL && p->times != NULL;
 }
 
+static bool reads_pairs(unsigned kind)
+{
+    return rig_op_reads_rows(kind) || rig_op_reads_records(kind);
+}
+
 /* Takes the hidden elements out of a list, which may be the history's own. A row, of an id and a version, is hidden as a
- * whole. False when memory runs out. */
+ * whole, and so is a record; its offset hides nothing. False when memory runs out. */
 static bool hide_elements(struct passing *p, const struct rig_txn_op *op, const int64_t **list, uint32_t *count)
 {
-    const uint32_t key = op->key, width = rig_op_reads_rows(op->kind) && *count % 2 == 0 ? 2 : 1;
+    const uint32_t key = op->key, width = reads_pairs(op->kind) && *count % 2 == 0 ? 2 : 1;
     const struct rig_history_choice *choice = p->choice;
     uint32_t shown = 0;
     if (choice->hides == NULL || *count == 0)
@@ -57,8 +62,8 @@ static bool hide_elements(struct passing *p, const struct rig_txn_op *op, const 
     if (copy == NULL)
         return false;
     for (uint32_t i = 0; i < *count; i += width) {
-        const bool hidden = choice->hides(choice->context, key, (*list)[i]) ||
-                            choice->hides(choice->context, key, (*list)[i + width - 1]);
+        const bool by_first = !rig_op_reads_records(op->kind) && choice->hides(choice->context, key, (*list)[i]);
+        const bool hidden = by_first || choice->hides(choice->context, key, (*list)[i + width - 1]);
         for (uint32_t part = 0; !hidden && part < width; part++)
             copy[shown++] = (*list)[i + part];
     }

@@ -11,13 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The result of an operation. Lists, sets and rows are sequences of elements (struct rig_read). */
+/* The result of an operation. Lists, sets, rows and records are sequences of elements (struct rig_read). */
 enum rig_result_shape {
     RIG_RESULT_NOTHING, /* none: the operation writes */
     RIG_RESULT_VALUE,   /* one number */
     RIG_RESULT_LIST,    /* the elements in the order of the list */
     RIG_RESULT_SET,     /* the elements, in any order */
     RIG_RESULT_ROWS,    /* pairs of a key and a value: two elements a row */
+    RIG_RESULT_RECORDS, /* pairs of an offset and a value: two elements a record */
 };
 
 /* Rows that a test adds to the tables below. */
@@ -49,6 +50,9 @@ enum rig_result_shape {
     X(RIG_OP_ROW, "row", "a statement", RIG_RESULT_NOTHING,                                                            \
       "insert a row into the table of a key, update or delete rows, or give the condition of the next read")           \
     X(RIG_OP_READ_WHERE, "r", "a read", RIG_RESULT_ROWS, "read the rows of the table of a key that meet a condition")  \
+    X(RIG_OP_SEND, "send", "a send", RIG_RESULT_NOTHING, "send a value to the log of a key")                           \
+    X(RIG_OP_POLL, "poll", "a poll", RIG_RESULT_RECORDS,                                                               \
+      "read the next records of the log of a key; directly after a send: its offset")                                  \
     RIG_TEST_OPS(X)
 
 enum rig_op_kind {
@@ -60,15 +64,18 @@ enum rig_op_kind {
 
 /* Sets of kinds, a bit each. */
 enum {
-#define RIG_OP_READS(name, text, noun, shape, help)      +(((shape) != RIG_RESULT_NOTHING) << name)
-#define RIG_OP_GIVES_MANY(name, text, noun, shape, help) +(((shape) >= RIG_RESULT_LIST) << name)
-#define RIG_OP_GIVES_ROWS(name, text, noun, shape, help) +(((shape) == RIG_RESULT_ROWS) << name)
+#define RIG_OP_READS(name, text, noun, shape, help)         +(((shape) != RIG_RESULT_NOTHING) << name)
+#define RIG_OP_GIVES_MANY(name, text, noun, shape, help)    +(((shape) >= RIG_RESULT_LIST) << name)
+#define RIG_OP_GIVES_ROWS(name, text, noun, shape, help)    +(((shape) == RIG_RESULT_ROWS) << name)
+#define RIG_OP_GIVES_RECORDS(name, text, noun, shape, help) +(((shape) == RIG_RESULT_RECORDS) << name)
     RIG_OPS_THAT_READ = 0 RIG_OP_TABLE(RIG_OP_READS),
     RIG_OPS_OF_SEQUENCES = 0 RIG_OP_TABLE(RIG_OP_GIVES_MANY),
     RIG_OPS_OF_ROWS = 0 RIG_OP_TABLE(RIG_OP_GIVES_ROWS),
+    RIG_OPS_OF_RECORDS = 0 RIG_OP_TABLE(RIG_OP_GIVES_RECORDS),
 #undef RIG_OP_READS
 #undef RIG_OP_GIVES_MANY
 #undef RIG_OP_GIVES_ROWS
+#undef RIG_OP_GIVES_RECORDS
 };
 
 /* Whether the operation has a result. */
@@ -87,6 +94,12 @@ static inline bool rig_op_reads_sequence(unsigned kind)
 static inline bool rig_op_reads_rows(unsigned kind)
 {
     return (RIG_OPS_OF_ROWS >> kind & 1) != 0;
+}
+
+/* Whether its result is records: two elements each, of an offset and a value. */
+static inline bool rig_op_reads_records(unsigned kind)
+{
+    return (RIG_OPS_OF_RECORDS >> kind & 1) != 0;
 }
 
 /*
@@ -130,6 +143,8 @@ static inline bool rig_op_reads_rows(unsigned kind)
       "inserts, updates, deletes and reads of the rows of a table that meet a condition")                              \
     X(RIG_WORKLOAD_SQL, "sql", RIG_OP_ROW, RIG_OP_READ_WHERE, "was overwritten by",                                    \
       "random SQL on rows with columns: as predicate, with conditions and assignments of several columns and NULLs")   \
+    X(RIG_WORKLOAD_LOG, "log", RIG_OP_SEND, RIG_OP_POLL, "was sent before",                                            \
+      "sends to and polls of logs with offsets, such as the partitions of Kafka")                                      \
     RIG_TEST_WORKLOADS(X)
 
 enum rig_workload {
@@ -240,7 +255,7 @@ static inline void rig_column_give(struct rig_column_row *row, enum rig_column c
 /* The result of one micro-operation, parallel to the operations. */
 struct rig_read {
     enum rig_read_state state;
-    uint32_t count;       /* elements of a list, a set or rows; two a row */
+    uint32_t count;       /* elements of a list, a set, rows or records; two a row or record */
     size_t first_element; /* index into the transaction's elements */
     int64_t value;        /* where the result is one number */
 };

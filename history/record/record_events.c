@@ -306,7 +306,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struc
         mop->read_state = code == RIG_READ_CODE_NIL ? RIG_READ_NIL : RIG_READ_UNKNOWN;
     } else if (is_plain(form) || rig_data_type_has_sequences(decoder->shape->type)) {
         enum rig_rc rc = get_list(decoder, cursor, number, outcome, code, form, mop);
-        bool is_cut = !is_plain(form) && decoder->shape->type->shape == RIG_RESULT_ROWS && mop->count % 2 != 0;
+        bool is_cut = !is_plain(form) && decoder->shape->type->shape >= RIG_RESULT_ROWS && mop->count % 2 != 0;
         return rc == RIG_OK && is_cut ? damaged_at(decoder, *cursor, "a row without a value") : rc;
     } else if (code == RIG_READ_CODE_PREFIX) {
         mop->read_state = RIG_READ_SEEN;

@@ -68,33 +68,16 @@ static bool adds(const struct rig_classic_item *item)
     return rig_slice_is(&item->function, "add");
 }
 
-/* The entry of the map; false: it has none. */
-static bool field_of(const struct rig_classic *r, const struct rig_text_slice *map, const char *name,
-                     struct rig_text_slice *value)
-{
-    struct rig_text_slice key;
-    if (!rig_classic_is_map(r, map))
-        return false;
-    struct rig_text_cursor cursor = rig_classic_cursor(r, map->at);
-    (void)rig_classic_enter(r, &cursor, true);
-    for (bool is_first = true; rig_classic_next_entry(r, &cursor, is_first, &key, value); is_first = false) {
-        const struct rig_text_slice bare = rig_classic_bare(key.at, key.length);
-        if (rig_slice_is(&bare, name))
-            return true;
-    }
-    return false;
-}
-
 static bool value_of(const struct rig_classic *r, const struct rig_text_slice *row, int64_t *value)
 {
     struct rig_text_slice text;
-    return field_of(r, row, "val", &text) && rig_classic_number(&text, value);
+    return rig_classic_field(r, row, "val", &text) && rig_classic_number(&text, value);
 }
 
 static bool has_process(const struct rig_classic *r, const struct rig_text_slice *row)
 {
     struct rig_text_slice text;
-    return field_of(r, row, "proc", &text) || field_of(r, row, "process", &text);
+    return rig_classic_field(r, row, "proc", &text) || rig_classic_field(r, row, "process", &text);
 }
 
 /* The value of the row that an acknowledged addition inserted; false: it is not known. */
@@ -316,7 +299,7 @@ static bool is_log(const struct rig_classic *r)
         if (item->is_client && (item->is_txn || (!adds(item) && !rig_classic_reads(item))))
             return false;
         found |= item->is_client && adds(item) && item->type == RIG_OPERATION_OK && value_of(r, &item->value, &value) &&
-                 field_of(r, &item->value, "sts", &time);
+                 rig_classic_field(r, &item->value, "sts", &time);
     }
     return found;
 }

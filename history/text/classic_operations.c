@@ -12,9 +12,10 @@ enum { LOOKED_AT = 64 }; /* operations at the beginning, for one of a client */
 
 /* The first that fits is taken. */
 static const struct rig_classic_form *const forms[] = {
-    &rig_classic_predicate,  &rig_classic_unique_ids,  &rig_classic_log,       &rig_classic_monotonic,
-    &rig_classic_sequential, &rig_classic_dirty_reads, &rig_classic_long_fork, &rig_classic_bank,
-    &rig_classic_counter,    &rig_classic_set,         &rig_classic_list,      &rig_classic_multi_key,
+    &rig_classic_kafka,     &rig_classic_predicate,  &rig_classic_unique_ids,  &rig_classic_log,
+    &rig_classic_monotonic, &rig_classic_sequential, &rig_classic_dirty_reads, &rig_classic_long_fork,
+    &rig_classic_bank,      &rig_classic_counter,    &rig_classic_set,         &rig_classic_list,
+    &rig_classic_multi_key,
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof forms[0] };
@@ -35,14 +36,18 @@ static struct rig_text_slice txn_text(const struct rig_operation_parser *parser)
 static enum rig_rc note_micro(void *context, const struct rig_micro *micro)
 {
     struct rig_classic *r = context;
+    const struct rig_text_slice name = {.at = micro->name, .length = micro->name_length};
     r->has_micros = true;
-    r->has_closed |= rig_classic_is_closed(&(struct rig_text_slice){.at = micro->name, .length = micro->name_length});
+    r->has_keyless |= micro->is_keyless;
+    r->has_polls |= !micro->is_keyless && rig_slice_is(&name, "poll");
+    r->has_sends |= rig_slice_is(&name, "send");
+    r->has_closed |= rig_classic_is_closed(&name);
     return RIG_OK;
 }
 
 static enum rig_rc read_operation(struct rig_classic *r)
 {
-    r->has_micros = r->has_closed = false;
+    r->has_micros = r->has_closed = r->has_keyless = r->has_polls = r->has_sends = false;
     return rig_operation_parser_read(&r->parser);
 }
 
@@ -254,7 +259,10 @@ static bool is_wanted(struct rig_classic *r, const struct rig_load_options *opti
         const bool alone = item.is_txn && !item.has_process;
         const bool closed = r->has_closed || rig_slice_is(&item.function, "init");
         decided = rc == RIG_OK && item.is_client && (item.function.length > 0 || alone);
-        if (options->workload_given && options->workload == RIG_WORKLOAD_PREDICATE)
+        const bool kafka = rig_classic_is_of_log(&item) || r->has_keyless || (r->has_sends && !r->has_polls);
+        if (decided && kafka && (!options->workload_given || options->workload == RIG_WORKLOAD_LOG))
+            wanted = true;
+        else if (options->workload_given && options->workload == RIG_WORKLOAD_PREDICATE)
             decided = wanted = decided && closed;
         else if (decided && closed && !options->workload_given)
             wanted = true;
@@ -293,8 +301,8 @@ static const struct rig_classic_form *find_given(const struct rig_classic *r, en
     }
     if (last != &rig_classic_long_fork && rig_classic_no_process.is_it(r))
         return &rig_classic_no_process;
-    /* Without a form for its values a file of multi-key-acid is read as it is; others then say what is wrong. */
-    return last == &rig_classic_multi_key ? NULL : last;
+    /* Without a form for its values a file of multi-key-acid or of logs is read as it is; others then say what is wrong. */
+    return last == &rig_classic_multi_key || last == &rig_classic_kafka ? NULL : last;
 }
 
 static bool has_transactions(const struct rig_classic *r)
@@ -309,8 +317,8 @@ static bool has_transactions(const struct rig_classic *r)
 /* The form that the operations show, where they exclude every other type. *form NULL: none of these. */
 static enum rig_rc find_shown(const struct rig_classic *r, const struct rig_classic_form **form)
 {
-    static const struct rig_classic_form *const of_transactions[] = {&rig_classic_predicate, &rig_classic_long_fork,
-                                                                     &rig_classic_no_process};
+    static const struct rig_classic_form *const of_transactions[] = {&rig_classic_kafka, &rig_classic_predicate,
+                                                                     &rig_classic_long_fork, &rig_classic_no_process};
     static const struct rig_classic_form *const numbered[] = {&rig_classic_log, &rig_classic_monotonic};
     *form = NULL;
     for (size_t i = 0; *form == NULL && i < sizeof of_transactions / sizeof of_transactions[0]; i++)

@@ -35,6 +35,8 @@ struct rig_classic {
     const struct rig_classic_form *form;
     bool edn, is_independent;
     bool has_micros, has_closed; /* the operation that was read last: any, and of closed predicates */
+    bool has_keyless, has_polls; /*   polls of logs without a key; polls with one, as rig writes them */
+    bool has_sends;              /*   sends to logs */
     struct rig_classic_items items;
     struct rig_buf *out;
     struct rig_text_origin *origin;
@@ -94,6 +96,9 @@ bool rig_classic_next(const struct rig_classic *r, struct rig_text_cursor *curso
 /* The next entry of a map. */
 bool rig_classic_next_entry(const struct rig_classic *r, struct rig_text_cursor *cursor, bool is_first,
                             struct rig_text_slice *key, struct rig_text_slice *value);
+/* The entry of the map; false: it has none, or is no map. */
+bool rig_classic_field(const struct rig_classic *r, const struct rig_text_slice *map, const char *name,
+                       struct rig_text_slice *value);
 /* Whether the value is a sequence of exactly two items, and these. */
 bool rig_classic_is_pair(const struct rig_classic *r, const struct rig_text_slice *value,
                          struct rig_text_slice pair[2]);
@@ -138,10 +143,13 @@ enum rig_rc rig_classic_refuse(const struct rig_classic *r, const struct rig_cla
 
 extern const struct rig_classic_form rig_classic_set, rig_classic_counter, rig_classic_bank, rig_classic_long_fork,
     rig_classic_sequential, rig_classic_dirty_reads, rig_classic_unique_ids, rig_classic_monotonic, rig_classic_log,
-    rig_classic_multi_key, rig_classic_no_process, rig_classic_predicate, rig_classic_list;
+    rig_classic_multi_key, rig_classic_no_process, rig_classic_predicate, rig_classic_list, rig_classic_kafka;
 
 /* Whether the read shows a key and a list of its subkeys, as those of sequential do. *found: one of them is there. */
 bool rig_classic_shows_subkeys(const struct rig_classic *r, const struct rig_classic_item *read, bool *found);
+
+/* Whether the function is one that only histories of logs have. */
+bool rig_classic_is_of_log(const struct rig_classic_item *item);
 
 /* Whether this is the name of a micro-operation that only histories of closed predicates have. */
 bool rig_classic_is_closed(const struct rig_text_slice *name);

@@ -186,6 +186,22 @@ bool rig_classic_is_map(const struct rig_classic *r, const struct rig_text_slice
     return rig_classic_enter(r, &cursor, true) != '\0';
 }
 
+bool rig_classic_field(const struct rig_classic *r, const struct rig_text_slice *map, const char *name,
+                       struct rig_text_slice *value)
+{
+    struct rig_text_slice key;
+    if (!rig_classic_is_map(r, map))
+        return false;
+    struct rig_text_cursor cursor = rig_classic_cursor(r, map->at);
+    (void)rig_classic_enter(r, &cursor, true);
+    for (bool is_first = true; rig_classic_next_entry(r, &cursor, is_first, &key, value); is_first = false) {
+        const struct rig_text_slice bare = rig_classic_bare(key.at, key.length);
+        if (rig_slice_is(&bare, name))
+            return true;
+    }
+    return false;
+}
+
 bool rig_classic_number(const struct rig_text_slice *value, int64_t *number)
 {
     enum { MOST_DIGITS = 18 };

@@ -283,6 +283,22 @@ static void shorten(struct rig_text_slice *name)
         *name = (struct rig_text_slice){.at = "w", .length = 1};
 }
 
+/* Moves to the key. Where maps are passed: whether there is no key, or a map, which is passed. */
+static enum rig_rc pass_keyless(struct rig_operation_parser *parser, char closer, struct rig_micro *micro)
+{
+    if (!parser->passes_maps)
+        return parser->syntax->find_key(&parser->cursor);
+    enum rig_rc rc = next(parser);
+    micro->is_keyless = rc == RIG_OK && look(parser) == closer;
+    if (rc != RIG_OK || micro->is_keyless)
+        return rc;
+    rc = parser->syntax->find_key(&parser->cursor);
+    if (rc == RIG_OK)
+        rc = next(parser);
+    micro->is_keyless = rc == RIG_OK && look(parser) == '{';
+    return micro->is_keyless ? parser->syntax->skip(&parser->cursor) : rc;
+}
+
 /* ["append", 5, 1]; an unknown result of a read may be left out. */
 static enum rig_rc get_micro(struct rig_operation_parser *parser)
 {
@@ -295,11 +311,11 @@ static enum rig_rc get_micro(struct rig_operation_parser *parser)
         rc = get_word(parser, parser->syntax->micro_name, &name);
     if (rc == RIG_OK) {
         shorten(&name);
-        rc = parser->syntax->find_key(&parser->cursor);
+        rc = pass_keyless(parser, closer, &micro);
     }
-    if (rc == RIG_OK)
+    if (rc == RIG_OK && !micro.is_keyless)
         rc = get_key(parser, &micro);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK && !micro.is_keyless)
         rc = get_micro_value(parser, &micro, rig_name_reads(name.at, name.length));
     if (rc == RIG_OK)
         rc = next(parser);

@@ -48,6 +48,7 @@ struct rig_micro {
     int64_t value;
     size_t first_element; /* of a list: its elements among the operation's */
     size_t element_count;
+    bool is_keyless;       /* parser.passes_maps: there is no key, or a map in its place */
     bool is_set;           /* a list that is written as a set: #{1 2} */
     const char *list_text; /* the text between the brackets of a list */
     size_t list_length;

@@ -188,6 +188,8 @@ enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, const struct r
         return rig_cursor_fail(cursor, micro->value_at, "a list of more than 4294967294 elements");
     if (type->shape == RIG_RESULT_ROWS && micro->element_count % 2 != 0)
         return rig_cursor_fail(cursor, micro->value_at, "a row without a value; a row is a key and a value");
+    if (type->shape == RIG_RESULT_RECORDS && micro->element_count % 2 != 0)
+        return rig_cursor_fail(cursor, micro->value_at, "a record without a value; a record is an offset and a value");
     return RIG_OK;
 }
 

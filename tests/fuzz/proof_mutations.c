@@ -267,6 +267,8 @@ int main(int argc, char **argv)
     rig_rng_init(&rng, seed, 0);
     for (int type = 0; type < RIG_WORKLOAD_COUNT; type++) {
         struct replays replays = {0};
+        if (!proof_histories_have((enum rig_workload)type))
+            continue;
         for (uint64_t number = 0; number < count; number++)
             try_history((enum rig_workload)type, seed, number, &replays);
         printf("%s: %" PRIu64 " proved and true, %" PRIu64 " refused\n", rig_data_types[type].name, replays.proved,

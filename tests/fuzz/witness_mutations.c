@@ -299,6 +299,8 @@ int main(int argc, char **argv)
     rig_rng_init(&rng, seed, 0);
     for (int type = 0; type < RIG_WORKLOAD_COUNT; type++) {
         struct counts counts = {0};
+        if (!proof_histories_have((enum rig_workload)type))
+            continue;
         for (uint64_t number = 0; number < count; number++)
             try_history((enum rig_workload)type, seed, number, &counts);
         printf("%s: %" PRIu64 " witnesses; changed, %" PRIu64 " proved and true, %" PRIu64 " refused\n",

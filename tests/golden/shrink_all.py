@@ -51,7 +51,7 @@ def without(lines, index):
     began = next((i for i in range(at - 1, -1, -1) if lines[i]["process"] == process and lines[i]["type"] == "invoke"), at)
     if gone[0]["type"] == "invoke":
         began = at
-    dropped = {(str(op[1]), op[2]) for op in lines[at]["value"] if op[0] != "r"}
+    dropped = {(str(op[1]), op[2]) for op in lines[at]["value"] if op[0] not in ("r", "poll")}
     rest = []
     for i, line in enumerate(lines):
         if i in (began, at):
@@ -62,6 +62,9 @@ def without(lines, index):
                 op = [op[0], op[1], [value for value in op[2] if (str(op[1]), value) not in dropped]]
             elif op[0] == "r" and (str(op[1]), op[2]) in dropped:
                 continue
+            elif op[0] == "poll" and op[2] is not None:
+                op = [op[0], op[1], [number for offset, value in zip(op[2][::2], op[2][1::2])
+                                     if (str(op[1]), value) not in dropped for number in (offset, value)]]
             operations.append(op)
         rest.append(dict(line, value=operations))
     return rest

@@ -117,7 +117,7 @@ static void make_reads(struct maker *maker, struct model_txn *txn)
         if (rig_op_reads_sequence(txn->ops[i].kind)) {
             read->first_element = used;
             read->count = make_list(maker, txn->ops[i].key, txn->elements + used, MODEL_MAX_ELEMENTS - used);
-            if (rig_data_types[options->workload].shape == RIG_RESULT_ROWS)
+            if (rig_data_types[options->workload].shape >= RIG_RESULT_ROWS)
                 read->count &= ~1U;
             used += read->count;
         } else {

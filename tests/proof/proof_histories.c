@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/rng.h"
+#include "generator/generator_types.h"
 #include "history/source/load.h"
 #include "history/types/types.h"
 #include "tests/model/sim_history.h"
@@ -140,6 +141,11 @@ static struct rig_history *simulated_history(enum rig_workload workload, uint64_
     struct rig_history *history = seen_run_history(&run, workload);
     seen_run_done(&run);
     return history;
+}
+
+bool proof_histories_have(enum rig_workload workload)
+{
+    return rig_generator_has(workload);
 }
 
 struct rig_history *proof_history(enum rig_workload workload, uint64_t seed, uint64_t number)

@@ -1,5 +1,5 @@
 /*
- * Random small histories of every type, for proofs: by turns
+ * Random small histories of every type that rig generates, for proofs: by turns
  * - those of the oracles (tests/oracle/small_wild.h, small_execution.h): lists, which also serve as sets, and
  *   registers;
  * - rows whose reads saw any versions (wild_rows.h);
@@ -13,6 +13,8 @@
 
 #include "checker/judge/check.h"
 
+/* Whether there are any of the type: rig generates it. */
+bool proof_histories_have(enum rig_workload workload);
 /* The caller owns it. NULL: there is none of this number. */
 struct rig_history *proof_history(enum rig_workload workload, uint64_t seed, uint64_t number);
 /* The options of its check, which a proof may repeat as assumptions. */

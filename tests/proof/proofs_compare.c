@@ -76,6 +76,8 @@ int main(int argc, char **argv)
         struct counted counted = {0};
         if (only != NULL && strcmp(only, rig_data_types[type].name) != 0)
             continue;
+        if (!proof_histories_have(workload))
+            continue;
         for (uint64_t number = first; number < first + count; number++)
             compare(workload, seed, number, &counted);
         failed += counted.failed + (counted.open > counted.decided / 1000);

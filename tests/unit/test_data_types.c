@@ -181,8 +181,9 @@ static void a_text_tells_its_type(void **state)
 static void what_is_of_no_type_is_refused(void **state)
 {
     (void)state;
-    assert_refused("{\"type\":\"ok\",\"process\":1,\"value\":[[\"cas\",1,2]]}",
-                   "x:1:35: no micro-operation is called \"cas\"; there are append, r, w, add, inc, row and put");
+    assert_refused(
+        "{\"type\":\"ok\",\"process\":1,\"value\":[[\"cas\",1,2]]}",
+        "x:1:35: no micro-operation is called \"cas\"; there are append, r, w, add, inc, row, send, poll and put");
     assert_refused("{\"type\":\"ok\",\"process\":1,\"value\":[[\"add\",1,2],[\"inc\",1,2]]}",
                    "x:1:47: an increment of counter in a history of set; split the history, or name its workload");
     assert_refused("{\"type\":\"ok\",\"process\":1,\"value\":[[\"put\",1,2],[\"r\",1,2]]}",

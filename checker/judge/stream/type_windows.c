@@ -38,6 +38,7 @@ static const struct rig_type_windows types[RIG_WORKLOAD_COUNT] = {
                           .arena_only = true},
     [RIG_WORKLOAD_PREDICATE] = WHOLE,
     [RIG_WORKLOAD_SQL] = WHOLE,
+    [RIG_WORKLOAD_LOG] = WHOLE,
     [RIG_WORKLOAD_CAS_REGISTER] = OBJECT,
     [RIG_WORKLOAD_MUTEX] = OBJECT,
     [RIG_WORKLOAD_QUEUE] = OBJECT,

@@ -16,6 +16,7 @@ static const struct rig_type_verifier *const types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_SET] = &rig_verify_set,
     [RIG_WORKLOAD_PREDICATE] = &rig_verify_row,
     [RIG_WORKLOAD_SQL] = &rig_verify_row,
+    [RIG_WORKLOAD_LOG] = &rig_verify_log,
     [RIG_WORKLOAD_CAS_REGISTER] = &rig_verify_object,
     [RIG_WORKLOAD_MUTEX] = &rig_verify_object,
     [RIG_WORKLOAD_QUEUE] = &rig_verify_object,

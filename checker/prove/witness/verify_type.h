@@ -55,7 +55,7 @@ struct rig_type_verifier {
 const struct rig_type_verifier *rig_type_verifier(enum rig_workload workload);
 
 extern const struct rig_type_verifier rig_verify_list, rig_verify_register, rig_verify_set, rig_verify_object,
-    rig_verify_counter, rig_verify_row;
+    rig_verify_counter, rig_verify_row, rig_verify_log;
 
 /* The answer of check_noncyclic() of objects when its time was spent: the witness is neither proved nor wrong. */
 extern const char rig_verify_spent[];

@@ -117,7 +117,7 @@ RIG_FAST const char *rig_fast_result(struct rig_part *part, struct rig_txn_op *m
     mop->read_state = RIG_READ_SEEN;
     if (!rig_data_type_has_sequences(part->type))
         return rig_number_short(at, &mop->value);
-    return *at == '[' && part->type->shape != RIG_RESULT_ROWS
+    return *at == '[' && part->type->shape < RIG_RESULT_ROWS
                ? rig_fast_list(part, mop, at + 1, limit, syntax, block, grows)
                : NULL;
 }
