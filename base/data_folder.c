@@ -11,6 +11,11 @@
 enum { PATH_BYTES = 4096, NAMES_MOST = 1024 };
 static const char suffix[] = ".yaml";
 
+const struct rig_data_kind rig_data_configs = {"configs", "RIG_CONFIG_PATH"},
+                           rig_data_dialects = {"dialects", "RIG_DIALECT_PATH"},
+                           rig_data_sql_dialects = {"dialects/sql", "RIG_SQL_DIALECT_PATH"},
+                           rig_data_shims = {"shims", "RIG_SHIM_PATH"};
+
 /* In a build folder, or in the folder of an installation that was moved as a whole. */
 static bool visit_beside_binary(const char *kind, bool (*visit)(void *, const char *, size_t), void *context)
 {
@@ -34,10 +39,11 @@ static bool visit_beside_binary(const char *kind, bool (*visit)(void *, const ch
     return found;
 }
 
-bool rig_data_folder_each(const char *kind, const char *variable,
-                          bool (*visit)(void *context, const char *folder, size_t length), void *context)
+/* Calls `visit` for each folder, until it returns true, and returns whether one did. A folder need not exist, and is
+ * not ended by a NUL. */
+static bool each_folder(const struct rig_data_kind *kind, bool (*visit)(void *, const char *, size_t), void *context)
 {
-    const char *path = variable == NULL ? NULL : getenv(variable);
+    const char *path = kind->variable == NULL ? NULL : getenv(kind->variable);
     while (path != NULL && *path != '\0') {
         const size_t length = strcspn(path, ":");
         if (length > 0 && visit(context, path, length))
@@ -45,8 +51,8 @@ bool rig_data_folder_each(const char *kind, const char *variable,
         path += length + (path[length] == ':');
     }
     char installed[sizeof RIG_DATA_DIR + 64];
-    const int size = snprintf(installed, sizeof installed, RIG_DATA_DIR "/%s", kind);
-    return visit_beside_binary(kind, visit, context) || visit(context, installed, (size_t)size);
+    const int size = snprintf(installed, sizeof installed, RIG_DATA_DIR "/%s", kind->folder);
+    return visit_beside_binary(kind->folder, visit, context) || visit(context, installed, (size_t)size);
 }
 
 struct search {
@@ -64,11 +70,11 @@ static bool try_folder(void *context, const char *folder, size_t length)
     return size > 0 && (size_t)size < search->path_size && access(search->path, R_OK) == 0;
 }
 
-bool rig_data_folder_find(const char *kind, const char *variable, const char *name, char *path, size_t path_size,
+bool rig_data_folder_find(const struct rig_data_kind *kind, const char *name, char *path, size_t path_size,
                           struct rig_buf *tried)
 {
     struct search search = {.name = name, .path = path, .path_size = path_size, .tried = tried};
-    return rig_data_folder_each(kind, variable, try_folder, &search);
+    return each_folder(kind, try_folder, &search);
 }
 
 /* The length of a file's name without its ending; 0 for a hidden file, or one with another ending. */
@@ -83,8 +89,8 @@ static bool is_path(const char *name)
     return strchr(name, '/') != NULL || stem_length(name) > 0;
 }
 
-enum rig_rc rig_data_folder_read(const char *kind, const char *variable, const char *option, const char *name,
-                                 char *path, size_t path_size, struct rig_buf *text, struct rig_err *err)
+enum rig_rc rig_data_folder_read(const struct rig_data_kind *kind, const char *option, const char *name, char *path,
+                                 size_t path_size, struct rig_buf *text, struct rig_err *err)
 {
     char file[256];
     struct rig_buf folders;
@@ -94,12 +100,12 @@ enum rig_rc rig_data_folder_read(const char *kind, const char *variable, const c
     if (is_path(name))
         (void)snprintf(path, path_size, "%s", name);
     else if (snprintf(file, sizeof file, "%s.yaml", name) >= (int)sizeof file ||
-             !rig_data_folder_find(kind, variable, file, path, path_size, &folders))
+             !rig_data_folder_find(kind, file, path, path_size, &folders))
         rc = rig_fail(
             err, RIG_E_PLAN,
             "%s: there is no %.100s.yaml in %s; %s names further folders, and a name with a `/` is the path of a "
             "file",
-            option, name, rig_buf_text(&folders), variable);
+            option, name, rig_buf_text(&folders), kind->variable);
     rig_buf_done(&folders);
     if (rc != RIG_OK || rig_buf_read_file(text, path, &own) == RIG_OK || text->size > 0)
         return rc;
@@ -149,16 +155,16 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-enum rig_rc rig_data_folder_names(const char *kind, const char *variable, const char *subfolder,
-                                  struct rig_arena *arena, struct rig_text_list *names, struct rig_err *err)
+enum rig_rc rig_data_folder_names(const struct rig_data_kind *kind, const char *subfolder, struct rig_arena *arena,
+                                  struct rig_text_list *names, struct rig_err *err)
 {
     struct collecting all = {
         .subfolder = subfolder, .arena = arena, .names = rig_arena_array(arena, NAMES_MOST, sizeof *all.names)};
     if (all.names == NULL)
         return rig_no_memory(err, "the names of files");
-    (void)rig_data_folder_each(kind, variable, collect, &all);
+    (void)each_folder(kind, collect, &all);
     if (all.failed)
-        return rig_fail(err, RIG_E_LIMIT, "more than %d files in %s%s", (int)NAMES_MOST, kind, subfolder);
+        return rig_fail(err, RIG_E_LIMIT, "more than %d files in %s%s", (int)NAMES_MOST, kind->folder, subfolder);
     qsort(all.names, all.count, sizeof *all.names, compare_names);
     *names = (struct rig_text_list){.at = all.names, .count = all.count};
     return RIG_OK;

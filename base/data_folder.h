@@ -1,9 +1,9 @@
 /*
  * Finds files that rig ships beside its binary: dialects, plans, reproductions.
  *
- * Folders, first to last: those of an environment variable, separated by colons; `kind` in the binary's folder (a build
- * folder has links to its source tree); `kind` among the installed data, relative to the binary, for a tree that was
- * moved as a whole; and where it was configured to be.
+ * Folders, first to last: those of an environment variable, separated by colons; the kind's folder in that of the
+ * binary (a build folder has links to its source tree); the same among the installed data, relative to the binary, for a
+ * tree that was moved as a whole; and where it was configured to be.
  *
  * Threads: any.
  */
@@ -18,33 +18,33 @@
 #include "base/err.h"
 #include "base/option.h"
 
-/*
- * Calls `visit` for each folder of `kind` ("dialects"), until it returns true, and returns whether one did. `variable`
- * names the environment variable; NULL: none. A folder need not exist, and is not ended by a NUL.
- */
-bool rig_data_folder_each(const char *kind, const char *variable,
-                          bool (*visit)(void *context, const char *folder, size_t length), void *context);
+struct rig_data_kind {
+    const char *folder;
+    const char *variable; /* of the environment; NULL: none */
+};
+
+extern const struct rig_data_kind rig_data_configs, rig_data_dialects, rig_data_sql_dialects, rig_data_shims;
 
 /*
  * Writes the path of the first `<folder>/<name>` that can be read, and adds the folders that were tried to `tried`, for
  * a message. False: there is none.
  */
-bool rig_data_folder_find(const char *kind, const char *variable, const char *name, char *path, size_t path_size,
+bool rig_data_folder_find(const struct rig_data_kind *kind, const char *name, char *path, size_t path_size,
                           struct rig_buf *tried);
 
 /*
  * Reads the file `<name>.yaml` of a kind; a name with a `/` or with its ending is the path of a file. `path` gets the
  * file's path, `option` names the key in messages. RIG_E_PLAN.
  */
-enum rig_rc rig_data_folder_read(const char *kind, const char *variable, const char *option, const char *name,
-                                 char *path, size_t path_size, struct rig_buf *text, struct rig_err *err);
+enum rig_rc rig_data_folder_read(const struct rig_data_kind *kind, const char *option, const char *name, char *path,
+                                 size_t path_size, struct rig_buf *text, struct rig_err *err);
 
 /*
  * The names of the files `<folder><subfolder>/<name>.yaml`, without hidden ones: sorted, each once, from `arena`.
  * `subfolder`: empty, or with a `/` before it. None is no error. RIG_E_LIMIT.
  */
-enum rig_rc rig_data_folder_names(const char *kind, const char *variable, const char *subfolder,
-                                  struct rig_arena *arena, struct rig_text_list *names, struct rig_err *err);
+enum rig_rc rig_data_folder_names(const struct rig_data_kind *kind, const char *subfolder, struct rig_arena *arena,
+                                  struct rig_text_list *names, struct rig_err *err);
 
 /*
  * Loads the module `name` ("rig-mpi.so") of this rig: from the folder of the binary, then from where drivers are

@@ -57,7 +57,7 @@ static struct rig_plan *make_plan(long transactions, int clients, bool online)
     struct rig_plan *plan = NULL;
     struct rig_err err = {0};
     const uint64_t seed = 1;
-    if (rig_plan_parse("bench", text, (size_t)length, NULL, 0, &seed, &plan, &err) != RIG_OK)
+    if (rig_plan_parse(&(struct rig_plan_text){"bench", text, (size_t)length}, NULL, 0, &seed, &plan, &err) != RIG_OK)
         die(err.text);
     return plan;
 }

@@ -62,7 +62,7 @@ static void print_names(const char *subfolder)
     struct rig_text_list names = {.count = 0};
     struct rig_err err = {0};
     rig_arena_init(&arena, 0);
-    if (rig_data_folder_names("configs", "RIG_CONFIG_PATH", subfolder, &arena, &names, &err) == RIG_OK) {
+    if (rig_data_folder_names(&rig_data_configs, subfolder, &arena, &names, &err) == RIG_OK) {
         for (size_t i = 0; i < names.count; i++)
             (void)puts(names.at[i]);
     }

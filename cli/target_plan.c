@@ -22,7 +22,7 @@ enum rig_rc rig_target_plan_matrix(const struct rig_buf *settings, char *path, s
                         "a URL of http names no database: write a plan with its dialect for `rig run`");
     rig_buf_init(&tried, 0);
     (void)snprintf(name, sizeof name, "try/%s.yaml", text + sizeof driver_key - 1);
-    const bool found = rig_data_folder_find("configs", "RIG_CONFIG_PATH", name, path, size, &tried);
+    const bool found = rig_data_folder_find(&rig_data_configs, name, path, size, &tried);
     const enum rig_rc rc =
         found ? RIG_OK
               : rig_fail(err, RIG_E_USAGE, "there is no %s in %s; RIG_CONFIG_PATH names further folders", name,

@@ -647,9 +647,10 @@ static enum rig_rc decide_sums(const struct adding *a)
     struct rig_findings *findings = a->findings;
     const int64_t start_ns = rig_clock_now_ns();
     const uint64_t levels = (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1) & ~all_refuted(findings);
+    const struct rig_sum_limits limits = {.deadline_ns = start_ns + findings->budget_ns,
+                                          .bytes = findings->solver_limit_bytes};
     struct rig_sum_decided decided;
-    const enum rig_rc rc = rig_sums_decide(a->judge->history, levels, start_ns + findings->budget_ns,
-                                           findings->solver_limit_bytes, &decided, a->err);
+    const enum rig_rc rc = rig_sums_decide(a->judge->history, levels, &limits, &decided, a->err);
     if (rc != RIG_OK)
         return rc;
     findings->explained |= decided.held;

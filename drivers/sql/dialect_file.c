@@ -519,8 +519,7 @@ enum rig_rc rig_sql_dialect_load(const char *name, struct rig_sql_dialect_file *
         return rig_no_memory(err, "a dialect");
     rig_arena_init(&found->arena, (size_t)16 << 20);
     rig_buf_init(&text, RIG_YAML_BYTES + 2);
-    enum rig_rc rc =
-        rig_data_folder_read("dialects/sql", "RIG_SQL_DIALECT_PATH", "`dialect`", name, path, sizeof path, &text, err);
+    enum rig_rc rc = rig_data_folder_read(&rig_data_sql_dialects, "`dialect`", name, path, sizeof path, &text, err);
     const char *file = rc == RIG_OK ? rig_arena_text(&found->arena, path, strlen(path)) : NULL;
     struct reader reader = {.dialect = found};
     if (rc == RIG_OK)

@@ -316,7 +316,7 @@ static const char *find_shim(struct rig_sql_program_run *run, const char *argume
     const char *found = argument;
     rig_buf_init(&tried, 0);
     if (strchr(argument, '/') == NULL && strchr(argument, '.') != NULL && access(argument, R_OK) != 0 &&
-        rig_data_folder_find("shims", "RIG_SHIM_PATH", argument, path, sizeof path, &tried)) {
+        rig_data_folder_find(&rig_data_shims, argument, path, sizeof path, &tried)) {
         found = rig_arena_text(&run->dialect->arena, path, strlen(path));
         found = found == NULL ? argument : found;
     }

@@ -152,11 +152,10 @@ static enum rig_rc write_undone(struct making *m, uint32_t id, int64_t when_ns)
     rig_column_give(&columns, RIG_COLUMN_SAVEPOINT, session->rollback.from);
     const struct rig_record_completion completion = {
         .columns = &columns, .outcome = RIG_OUTCOME_FAIL, .error = error, .error_length = sizeof error - 1};
-    enum rig_rc rc =
-        rig_synthetic_records_invoke(m->records, id, session->process, when_ns, m->kept_ops, count, m->err);
+    const struct rig_event event = {id, count, session->process, when_ns, m->kept_ops};
+    enum rig_rc rc = rig_synthetic_records_invoke(m->records, &event, m->err);
     if (rc == RIG_OK)
-        rc = rig_synthetic_records_complete(m->records, id, session->process, when_ns, m->kept_ops, count, &completion,
-                                            m->err);
+        rc = rig_synthetic_records_complete(m->records, &event, &completion, m->err);
     m->counts->transactions++;
     m->counts->operations += count;
     m->counts->fail++;
@@ -185,12 +184,12 @@ static enum rig_rc write_invocations(struct making *m, int64_t before_ns)
     while (rc == RIG_OK && (first = rig_heap_first(&m->invocations)) != NULL && first->when < before_ns) {
         struct rig_due due = rig_heap_pop(&m->invocations);
         const struct session *session = &m->sessions[due.id];
-        uint32_t count;
+        struct rig_event event = {.client = due.id, .process = session->process, .time_ns = due.when};
         if (rig_rollback_wanted(&session->rollback))
             rc = write_undone(m, due.id, due.when);
-        const struct rig_op *ops = recorded_ops(m, session, &count);
+        event.ops = recorded_ops(m, session, &event.op_count);
         if (rc == RIG_OK)
-            rc = rig_synthetic_records_invoke(m->records, due.id, session->process, due.when, ops, count, m->err);
+            rc = rig_synthetic_records_invoke(m->records, &event, m->err);
     }
     return rc;
 }
@@ -295,11 +294,10 @@ static enum rig_rc answer(struct making *m, uint32_t id)
                                                      .error_length = strlen(answer.error_code),
                                                      .reads = reads};
     enum rig_rc rc = write_invocations(m, answer.complete_ns);
-    uint32_t count;
-    const struct rig_op *ops = recorded_ops(m, session, &count);
+    struct rig_event event = {.client = id, .process = session->process, .time_ns = answer.complete_ns};
+    event.ops = recorded_ops(m, session, &event.op_count);
     if (rc == RIG_OK)
-        rc = rig_synthetic_records_complete(m->records, id, session->process, answer.complete_ns, ops, count,
-                                            &completion, m->err);
+        rc = rig_synthetic_records_complete(m->records, &event, &completion, m->err);
     if (rc != RIG_OK)
         return rc;
     count_answer(m, session, answer.outcome);

@@ -194,24 +194,22 @@ enum rig_rc rig_synthetic_records_close(struct rig_synthetic_records *records, e
 
 /* ---- events ---- */
 
-enum rig_rc rig_synthetic_records_invoke(struct rig_synthetic_records *records, uint32_t client, int64_t process,
-                                         int64_t time_ns, const struct rig_op *ops, uint32_t op_count,
+enum rig_rc rig_synthetic_records_invoke(struct rig_synthetic_records *records, const struct rig_event *event,
                                          struct rig_err *err)
 {
+    struct rig_event routed = *event;
     struct record *record;
-    const enum rig_rc rc = route(records, client, &time_ns, &record, err);
-    return rc != RIG_OK ? rc : rig_event_writer_invoke(record->writer, client, process, time_ns, ops, op_count, err);
+    const enum rig_rc rc = route(records, event->client, &routed.time_ns, &record, err);
+    return rc != RIG_OK ? rc : rig_event_writer_invoke(record->writer, &routed, err);
 }
 
-enum rig_rc rig_synthetic_records_complete(struct rig_synthetic_records *records, uint32_t client, int64_t process,
-                                           int64_t time_ns, const struct rig_op *ops, uint32_t op_count,
+enum rig_rc rig_synthetic_records_complete(struct rig_synthetic_records *records, const struct rig_event *event,
                                            const struct rig_record_completion *completion, struct rig_err *err)
 {
+    struct rig_event routed = *event;
     struct record *record;
-    const enum rig_rc rc = route(records, client, &time_ns, &record, err);
-    if (rc != RIG_OK)
-        return rc;
-    return rig_event_writer_complete(record->writer, client, process, time_ns, ops, op_count, completion, err);
+    const enum rig_rc rc = route(records, event->client, &routed.time_ns, &record, err);
+    return rc != RIG_OK ? rc : rig_event_writer_complete(record->writer, &routed, completion, err);
 }
 
 void rig_synthetic_records_forget(struct rig_synthetic_records *records, int64_t key)

@@ -117,29 +117,34 @@ static enum rig_rc count_event(struct rig_event_writer *writer, struct rig_err *
     return pending_bytes(writer) < block_bytes ? RIG_OK : write_block(writer, err);
 }
 
-enum rig_rc rig_event_writer_invoke(struct rig_event_writer *writer, uint32_t client, int64_t process, int64_t time_ns,
-                                    const struct rig_op *ops, uint32_t op_count, struct rig_err *err)
+static struct rig_operation_head head_of(const struct rig_event_writer *writer, const struct rig_event *event)
+{
+    return (struct rig_operation_head){
+        .index = writer->event_count, .process = event->process, .time_ns = event->time_ns};
+}
+
+enum rig_rc rig_event_writer_invoke(struct rig_event_writer *writer, const struct rig_event *event, struct rig_err *err)
 {
     if (writer->encoder != NULL) {
-        const struct rig_record_moment when = {.time_ns = time_ns};
-        rig_record_encoder_invoke(writer->encoder, client, when, process, time_ns, ops, op_count);
+        const struct rig_record_moment when = {.time_ns = event->time_ns};
+        rig_record_encoder_invoke(writer->encoder, event->client, when, event->process, event->time_ns, event->ops,
+                                  event->op_count);
     } else {
-        const struct rig_operation_head head = {.index = writer->event_count, .process = process, .time_ns = time_ns};
-        rig_operation_text_invoke(&writer->text, &head, ops, op_count);
+        const struct rig_operation_head head = head_of(writer, event);
+        rig_operation_text_invoke(&writer->text, &head, event->ops, event->op_count);
     }
     return count_event(writer, err);
 }
 
-enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, uint32_t client, int64_t process,
-                                      int64_t time_ns, const struct rig_op *ops, uint32_t op_count,
+enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, const struct rig_event *event,
                                       const struct rig_record_completion *completion, struct rig_err *err)
 {
     if (writer->encoder != NULL) {
-        const struct rig_record_moment when = {.time_ns = time_ns};
-        rig_record_encoder_complete(writer->encoder, client, when, completion);
+        const struct rig_record_moment when = {.time_ns = event->time_ns};
+        rig_record_encoder_complete(writer->encoder, event->client, when, completion);
     } else {
-        const struct rig_operation_head head = {.index = writer->event_count, .process = process, .time_ns = time_ns};
-        rig_operation_text_complete(&writer->text, &head, ops, op_count, completion);
+        const struct rig_operation_head head = head_of(writer, event);
+        rig_operation_text_complete(&writer->text, &head, event->ops, event->op_count, completion);
     }
     return count_event(writer, err);
 }

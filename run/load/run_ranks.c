@@ -323,8 +323,8 @@ static enum rig_rc receive_plan(struct rig_run_ranks *ranks, struct rig_plan **p
         (void)snprintf(name, sizeof name, "%.*s", (int)word.name_bytes, body.data + sizeof word);
         const size_t before = sizeof word + word.name_bytes;
         rig_buf_add(&ranks->plan_yaml, body.data + before, body.size - before);
-        rc = rig_plan_parse(name, rig_buf_text(&ranks->plan_yaml), ranks->plan_yaml.size, NULL, 0, &word.seed, plan,
-                            err);
+        const struct rig_plan_text text = {name, rig_buf_text(&ranks->plan_yaml), ranks->plan_yaml.size};
+        rc = rig_plan_parse(&text, NULL, 0, &word.seed, plan, err);
     }
     rig_buf_done(&body);
     return rc;

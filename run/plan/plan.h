@@ -142,8 +142,13 @@ struct rig_plan_override {
 /* `overrides` come after the file and win. `path` "-" is standard input. Frees with rig_plan_free(). */
 enum rig_rc rig_plan_load(const char *path, const struct rig_plan_override *overrides, size_t override_count,
                           const uint64_t *seed, struct rig_plan **plan, struct rig_err *err);
-/* From memory; `name` stands for the file in errors. */
-enum rig_rc rig_plan_parse(const char *name, const char *text, size_t size, const struct rig_plan_override *overrides,
+/* A plan in memory, borrowed; `name` stands for the file in errors. */
+struct rig_plan_text {
+    const char *name;
+    const char *text;
+    size_t size;
+};
+enum rig_rc rig_plan_parse(const struct rig_plan_text *text, const struct rig_plan_override *overrides,
                            size_t override_count, const uint64_t *seed, struct rig_plan **plan, struct rig_err *err);
 void rig_plan_free(struct rig_plan *plan);
 /*

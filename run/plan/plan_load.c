@@ -598,12 +598,13 @@ static void drop_local(struct rig_yaml_node *root)
         rig_yaml_remove(cluster, "local");
 }
 
-static enum rig_rc read_plan(struct reader *reader, const char *text, size_t size,
+static enum rig_rc read_plan(struct reader *reader, const struct rig_plan_text *text,
                              const struct rig_plan_override *overrides, size_t override_count, const uint64_t *seed,
                              struct rig_err *err)
 {
     struct rig_plan *plan = reader->plan;
-    enum rig_rc rc = rig_yaml_tree_read(&reader->tree, &reader->storage->arena, "plan", plan->path, text, size, err);
+    enum rig_rc rc =
+        rig_yaml_tree_read(&reader->tree, &reader->storage->arena, "plan", plan->path, text->text, text->size, err);
     if (rc == RIG_OK)
         rc = rig_plan_nemesis_normalize(&reader->tree, err);
     for (size_t i = 0; rc == RIG_OK && i < override_count; i++)
@@ -640,7 +641,7 @@ static size_t place_length(const char *text, const char *name)
     return strncmp(text, name, length) != 0 ? 0 : length + strspn(text + length, ":0123456789");
 }
 
-enum rig_rc rig_plan_parse(const char *name, const char *text, size_t size, const struct rig_plan_override *overrides,
+enum rig_rc rig_plan_parse(const struct rig_plan_text *text, const struct rig_plan_override *overrides,
                            size_t override_count, const uint64_t *seed, struct rig_plan **plan, struct rig_err *err)
 {
     if (seed != NULL && *seed > INT64_MAX)
@@ -657,15 +658,15 @@ enum rig_rc rig_plan_parse(const char *name, const char *text, size_t size, cons
     rig_arena_init(&storage->arena, 0);
     made->storage = storage;
     struct reader reader = {.plan = made, .storage = storage};
-    char *path = rig_arena_text(&storage->arena, name, strlen(name));
+    char *path = rig_arena_text(&storage->arena, text->name, strlen(text->name));
     made->path = path;
-    rc = path == NULL ? out_of_memory(&own) : read_plan(&reader, text, size, overrides, override_count, seed, &own);
+    rc = path == NULL ? out_of_memory(&own) : read_plan(&reader, text, overrides, override_count, seed, &own);
     if (rc == RIG_OK) {
         *plan = made;
         return RIG_OK;
     }
     rig_plan_free(made);
-    const size_t place = place_length(own.text, name);
+    const size_t place = place_length(own.text, text->name);
     rig_secret_redact(own.text + place, sizeof own.text - place);
     return rig_fail(err, rc, "%s", own.text);
 }
@@ -755,8 +756,9 @@ enum rig_rc rig_plan_load(const char *path, const struct rig_plan_override *over
         return rc;
     rc = rig_buf_read_file(&text, file, &own);
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : file;
+    const struct rig_plan_text read = {shown, rig_buf_text(&text), text.size};
     if (rc == RIG_OK || text.size > RIG_YAML_BYTES)
-        rc = rig_plan_parse(shown, rig_buf_text(&text), text.size, overrides, override_count, seed, plan, err);
+        rc = rig_plan_parse(&read, overrides, override_count, seed, plan, err);
     else
         rc = rig_fail(err, rc == RIG_E_IO ? RIG_E_PLAN : rc, "%s", own.text);
     rig_buf_done(&text);

@@ -252,8 +252,8 @@ static bool find_entry(const char *name, char path[PATH_BYTES])
     struct rig_buf tried;
     rig_buf_init(&tried, 0);
     const int size = snprintf(file, sizeof file, "reproductions/%s.yaml", name);
-    const bool found = size > 0 && size < NAME_BYTES &&
-                       rig_data_folder_find("configs", "RIG_CONFIG_PATH", file, path, PATH_BYTES, &tried);
+    const bool found =
+        size > 0 && size < NAME_BYTES && rig_data_folder_find(&rig_data_configs, file, path, PATH_BYTES, &tried);
     rig_buf_done(&tried);
     return found;
 }
@@ -351,7 +351,7 @@ bool rig_reproduction_is_about(const struct rig_reproduction *reproduction, cons
 
 enum rig_rc rig_reproduction_names(struct rig_arena *arena, struct rig_text_list *names, struct rig_err *err)
 {
-    const enum rig_rc rc = rig_data_folder_names("configs", "RIG_CONFIG_PATH", "/reproductions", arena, names, err);
+    const enum rig_rc rc = rig_data_folder_names(&rig_data_configs, "/reproductions", arena, names, err);
     if (rc != RIG_OK || names->count > 0)
         return rc;
     return rig_fail(err, RIG_E_PLAN,

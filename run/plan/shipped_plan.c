@@ -7,7 +7,6 @@
 #include "base/nearest.h"
 
 enum { PATH_BYTES = 4096, PLAN_BYTES = 1 << 20 };
-static const char kind[] = "configs", variable[] = "RIG_CONFIG_PATH";
 
 static bool find(const char *name, char *path, size_t path_size)
 {
@@ -18,7 +17,7 @@ static bool find(const char *name, char *path, size_t path_size)
     const int size = snprintf(file, sizeof file, "%s%s", name, complete ? "" : ".yaml");
     rig_buf_init(&tried, 1);
     const bool found = strchr(name, '/') == NULL && size > 0 && (size_t)size < sizeof file &&
-                       rig_data_folder_find(kind, variable, file, path, path_size, &tried);
+                       rig_data_folder_find(&rig_data_configs, file, path, path_size, &tried);
     rig_buf_done(&tried);
     return found;
 }
@@ -55,7 +54,7 @@ enum rig_rc rig_shipped_plan_find(const char *name, char *path, size_t path_size
 
 enum rig_rc rig_shipped_plan_names(struct rig_arena *arena, struct rig_text_list *names, struct rig_err *err)
 {
-    const enum rig_rc rc = rig_data_folder_names(kind, variable, "", arena, names, err);
+    const enum rig_rc rc = rig_data_folder_names(&rig_data_configs, "", arena, names, err);
     if (rc != RIG_OK || names->count > 0)
         return rc;
     return rig_fail(err, RIG_E_PLAN,

@@ -30,8 +30,10 @@ static void run(uint32_t client, int64_t process, const struct rig_op *ops, uint
                 const struct rig_record_read *reads)
 {
     const struct rig_record_completion completion = {.outcome = outcome, .reads = reads};
-    require(rig_event_writer_invoke(writer, client, process, now_ns++, ops, op_count, &err));
-    require(rig_event_writer_complete(writer, client, process, now_ns++, ops, op_count, &completion, &err));
+    struct rig_event event = {client, op_count, process, now_ns++, ops};
+    require(rig_event_writer_invoke(writer, &event, &err));
+    event.time_ns = now_ns++;
+    require(rig_event_writer_complete(writer, &event, &completion, &err));
 }
 
 /* The list of every key is 1, 2, 3 ..., and at last LATE_VALUE. */

@@ -73,7 +73,8 @@ static bool run_round(const struct rig_buf *text, long which, bool good, struct 
     struct rig_plan *plan = NULL;
     struct rig_err err = {0};
     countdown = which;
-    const enum rig_rc rc = rig_plan_parse("plan.yaml", rig_buf_text(text), text->size, NULL, 0, NULL, &plan, &err);
+    const enum rig_rc rc = rig_plan_parse(&(struct rig_plan_text){"plan.yaml", rig_buf_text(text), text->size}, NULL, 0,
+                                          NULL, &plan, &err);
     const bool over = countdown >= 0;
     countdown = -1;
     tally->rounds++;

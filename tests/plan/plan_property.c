@@ -36,7 +36,8 @@ static bool reads_back(const struct rig_plan *plan, bool with_help, char problem
     bool holds = true;
     /* A plan with a secret is written with a mask, which is rejected when it is read. */
     const bool masked = strstr(rig_buf_text(&first), RIG_SECRET_MASK) != NULL;
-    const enum rig_rc rc = rig_plan_parse(name, rig_buf_text(&first), first.size, NULL, 0, NULL, &again, &err);
+    const enum rig_rc rc =
+        rig_plan_parse(&(struct rig_plan_text){name, rig_buf_text(&first), first.size}, NULL, 0, NULL, &again, &err);
     if (rc == RIG_OK) {
         rig_plan_write(again, with_help, &second);
         holds = strcmp(rig_buf_text(&first), rig_buf_text(&second)) == 0;
@@ -59,7 +60,7 @@ bool plan_property_holds(const char *text, size_t size, bool *taken, char proble
     struct rig_plan *plan = NULL;
     struct rig_err err = {0};
     bool holds = true;
-    const enum rig_rc rc = rig_plan_parse(name, text, size, NULL, 0, NULL, &plan, &err);
+    const enum rig_rc rc = rig_plan_parse(&(struct rig_plan_text){name, text, size}, NULL, 0, NULL, &plan, &err);
     *taken = rc == RIG_OK;
     if (*taken) {
         struct rig_buf json;

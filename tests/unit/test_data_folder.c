@@ -31,6 +31,7 @@ static void make(const char *folder, const char *name, bool has_file)
 static void test_the_order_of_folders(void **state)
 {
     char folder[] = "/tmp/rig-data-XXXXXX", variable[PATH_BYTES], path[PATH_BYTES], expected[PATH_BYTES];
+    const struct rig_data_kind things = {"things", "RIG_TEST_DATA"}, unnamed = {"things", NULL};
     struct rig_buf tried;
     (void)state;
     assert_non_null(mkdtemp(folder));
@@ -40,13 +41,13 @@ static void test_the_order_of_folders(void **state)
     (void)snprintf(variable, sizeof variable, ":%s/none:%s/empty:%s/first:%s/second", folder, folder, folder, folder);
     assert_int_equal(setenv("RIG_TEST_DATA", variable, 1), 0);
     rig_buf_init(&tried, 0);
-    assert_true(rig_data_folder_find("things", "RIG_TEST_DATA", "one.yaml", path, sizeof path, &tried));
+    assert_true(rig_data_folder_find(&things, "one.yaml", path, sizeof path, &tried));
     (void)snprintf(expected, sizeof expected, "%s/first/one.yaml", folder);
     assert_string_equal(path, expected);
     assert_null(strstr(rig_buf_text(&tried), "second"));
-    assert_false(rig_data_folder_find("things", "RIG_TEST_DATA", "one.yaml", path, 8, &tried)); /* no room for a path */
+    assert_false(rig_data_folder_find(&things, "one.yaml", path, 8, &tried)); /* no room for a path */
     rig_buf_clear(&tried);
-    assert_false(rig_data_folder_find("things", NULL, "one.yaml", path, sizeof path, &tried));
+    assert_false(rig_data_folder_find(&unnamed, "one.yaml", path, sizeof path, &tried));
     assert_non_null(strstr(rig_buf_text(&tried), "/things")); /* beside the binary, and as configured */
     assert_null(strstr(rig_buf_text(&tried), folder));
     rig_buf_done(&tried);

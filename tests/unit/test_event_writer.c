@@ -39,10 +39,9 @@ static struct rig_buf file_of(struct rig_output *output)
 static void write_event(struct rig_event_writer *writer, const struct model_txn *txn, bool is_completion)
 {
     struct rig_err err = {0};
+    struct rig_event event = {txn->channel, txn->op_count, txn->process, txn->invoke_ns, txn->ops};
     if (!is_completion) {
-        check(
-            rig_event_writer_invoke(writer, txn->channel, txn->process, txn->invoke_ns, txn->ops, txn->op_count, &err),
-            &err);
+        check(rig_event_writer_invoke(writer, &event, &err), &err);
         return;
     }
     struct rig_record_read reads[MODEL_MAX_OPS] = {{0}};
@@ -55,9 +54,8 @@ static void write_event(struct rig_event_writer *writer, const struct model_txn 
                                                      .error = txn->error,
                                                      .error_length = txn->error == NULL ? 0 : strlen(txn->error),
                                                      .reads = txn->has_reads ? reads : NULL};
-    check(rig_event_writer_complete(writer, txn->channel, txn->process, txn->complete_ns, txn->ops, txn->op_count,
-                                    &completion, &err),
-          &err);
+    event.time_ns = txn->complete_ns;
+    check(rig_event_writer_complete(writer, &event, &completion, &err), &err);
 }
 
 static void round_trip(enum rig_form form, enum rig_workload workload, uint64_t seed)
@@ -107,7 +105,8 @@ static void invoke(struct rig_event_writer *writer, int64_t time_ns)
 {
     struct rig_err err = {0};
     const struct rig_op op = {.kind = RIG_OP_READ_LIST, .key = 1};
-    check(rig_event_writer_invoke(writer, 0, 0, time_ns, &op, 1, &err), &err);
+    const struct rig_event event = {0, 1, 0, time_ns, &op};
+    check(rig_event_writer_invoke(writer, &event, &err), &err);
 }
 
 static void complete(struct rig_event_writer *writer, int64_t time_ns, const int64_t *elements, uint32_t count,
@@ -118,7 +117,8 @@ static void complete(struct rig_event_writer *writer, int64_t time_ns, const int
     const struct rig_record_read read = {
         .state = RIG_READ_SEEN, .count = count, .elements = elements, .origin = origin, .origin_count = origin_count};
     const struct rig_record_completion completion = {.outcome = RIG_OUTCOME_OK, .reads = &read};
-    check(rig_event_writer_complete(writer, 0, 0, time_ns, &op, 1, &completion, &err), &err);
+    const struct rig_event event = {0, 1, 0, time_ns, &op};
+    check(rig_event_writer_complete(writer, &event, &completion, &err), &err);
 }
 
 /* Lists with an origin, with another one, beyond it, forgotten in between: the file is the same as without origins. */

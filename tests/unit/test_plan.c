@@ -37,7 +37,8 @@ static struct rig_plan *parse_with(const char *text, const char *const *sets, si
         overrides[i].text = sets[i];
     struct rig_plan *plan = NULL;
     struct rig_err err = {0};
-    if (rig_plan_parse("plan.yaml", text, strlen(text), overrides, set_count, seed, &plan, &err) != RIG_OK)
+    if (rig_plan_parse(&(struct rig_plan_text){"plan.yaml", text, strlen(text)}, overrides, set_count, seed, &plan,
+                       &err) != RIG_OK)
         fail_msg("%s", err.text);
     return plan;
 }
@@ -51,7 +52,9 @@ static void assert_refused(const char *text, const char *message)
 {
     struct rig_plan *plan = NULL;
     struct rig_err err = {0};
-    assert_int_equal(rig_plan_parse("plan.yaml", text, strlen(text), NULL, 0, NULL, &plan, &err), RIG_E_PLAN);
+    assert_int_equal(
+        rig_plan_parse(&(struct rig_plan_text){"plan.yaml", text, strlen(text)}, NULL, 0, NULL, &plan, &err),
+        RIG_E_PLAN);
     assert_string_equal(err.text, message);
     assert_null(plan);
 }
@@ -330,7 +333,8 @@ static void seeds(void **state)
 
     const uint64_t beyond = (uint64_t)INT64_MAX + 1;
     struct rig_err err = {0};
-    assert_int_equal(rig_plan_parse("p", small, strlen(small), NULL, 0, &beyond, &plan, &err), RIG_E_PLAN);
+    assert_int_equal(rig_plan_parse(&(struct rig_plan_text){"p", small, strlen(small)}, NULL, 0, &beyond, &plan, &err),
+                     RIG_E_PLAN);
 }
 
 /* -- secrets ------------------------------------------------------------------------------------------------------- */

@@ -55,7 +55,8 @@ static void *run(void *argument)
     char path[PATH_BYTES];
     (void)snprintf(path, sizeof path, "%s/rig.log", one->folder);
     assert_int_equal(rig_log_open(path, &one->err), RIG_OK);
-    one->rc = rig_plan_parse("test", one->yaml, strlen(one->yaml), NULL, 0, &one->seed, &one->plan, &one->err);
+    one->rc = rig_plan_parse(&(struct rig_plan_text){"test", one->yaml, strlen(one->yaml)}, NULL, 0, &one->seed,
+                             &one->plan, &one->err);
     if (one->rc == RIG_OK)
         one->rc = rig_run(one->plan, &options, &one->result, &one->err);
     rig_log_close();

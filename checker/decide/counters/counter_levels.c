@@ -61,10 +61,11 @@ enum { MOST_WHOLE = 64 }; /* events of a search over all orders */
 
 /* Searches one way after the other until one finds an order, or is complete. `is_complete`: a search along real time
  * that finds none refutes, so it takes more steps. An order is found within few of them, or mostly not at all. */
-static enum rig_rc ask(const struct rig_sum_events *events, bool is_complete, int64_t deadline_ns, size_t bytes,
+static enum rig_rc ask(const struct rig_sum_events *events, bool is_complete, const struct rig_sum_limits *given,
                        enum rig_sum_answer *answer, struct rig_sum_order *order, struct rig_err *err)
 {
-    struct rig_sum_limits limits = {.deadline_ns = deadline_ns, .bytes = bytes};
+    const int64_t deadline_ns = given->deadline_ns;
+    struct rig_sum_limits limits = *given;
     const uint64_t few_steps = 4 * (uint64_t)events->list.count + (1 << 16);
     limits.steps = is_complete ? 16 * few_steps : few_steps;
     if (events->in_time)
@@ -100,24 +101,28 @@ static enum rig_rc name_events(const struct rig_sum_events *events, struct rig_s
     return ok ? RIG_OK : rig_memory_limit(err, "the proof");
 }
 
-static enum rig_rc ask_one(const struct rig_history *history, const struct question *question, int64_t deadline_ns,
-                           size_t bytes, enum rig_sum_answer *answer, struct rig_sum_order *order, bool name,
+/* `txns` NULL: the answer alone. */
+static enum rig_rc ask_one(const struct rig_history *history, const struct question *question,
+                           const struct rig_sum_limits *limits, enum rig_sum_answer *answer, struct rig_sum_order *txns,
                            struct rig_err *err)
 {
     struct rig_sum_events events = {0};
+    struct rig_sum_order own = {0};
+    struct rig_sum_order *order = txns == NULL ? &own : txns;
     enum rig_rc rc = rig_sum_events_make(history, question->form, question->along, &events, err);
     if (rc == RIG_OK)
-        rc = ask(&events, question->form != RIG_SUM_OPERATIONS, deadline_ns, bytes, answer, order, err);
-    if (rc == RIG_OK && *answer == RIG_SUM_FOUND && name)
+        rc = ask(&events, question->form != RIG_SUM_OPERATIONS, limits, answer, order, err);
+    if (rc == RIG_OK && *answer == RIG_SUM_FOUND && txns != NULL)
         rc = name_events(&events, order, err);
+    rig_sum_order_done(&own);
     rig_sum_events_done(&events);
     return rc;
 }
 
-enum rig_rc rig_sums_decide(const struct rig_history *history, uint64_t levels, int64_t deadline_ns, size_t bytes,
+enum rig_rc rig_sums_decide(const struct rig_history *history, uint64_t levels, const struct rig_sum_limits *limits,
                             struct rig_sum_decided *decided, struct rig_err *err)
 {
-    struct rig_sum_order order = {0};
+    struct rig_sum_limits share = *limits;
     enum rig_rc rc = RIG_OK;
     *decided = (struct rig_sum_decided){0};
     if (is_unfit_bank(history))
@@ -129,8 +134,9 @@ enum rig_rc rig_sums_decide(const struct rig_history *history, uint64_t levels, 
         if (asked == 0 || !is_askable(history, question))
             continue;
         const int64_t now_ns = rig_clock_now_ns();
-        const int64_t share_ns = deadline_ns == INT64_MAX ? deadline_ns : now_ns + (deadline_ns - now_ns) / 2;
-        rc = ask_one(history, question, share_ns, bytes, &answer, &order, false, err);
+        if (limits->deadline_ns != INT64_MAX)
+            share.deadline_ns = now_ns + (limits->deadline_ns - now_ns) / 2;
+        rc = ask_one(history, question, &share, &answer, NULL, err);
         if (rc != RIG_OK)
             break;
         if (answer == RIG_SUM_FOUND)
@@ -142,11 +148,10 @@ enum rig_rc rig_sums_decide(const struct rig_history *history, uint64_t levels, 
     }
     decided->open &= ~decided->held;
     RIG_INVARIANT((decided->held & decided->refuted) == 0);
-    rig_sum_order_done(&order);
     return rc;
 }
 
-enum rig_rc rig_sums_order(const struct rig_history *history, enum rig_level level, int64_t deadline_ns, size_t bytes,
+enum rig_rc rig_sums_order(const struct rig_history *history, enum rig_level level, const struct rig_sum_limits *limits,
                            enum rig_sum_form *form, struct rig_sum_order *txns, bool *found, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
@@ -157,7 +162,7 @@ enum rig_rc rig_sums_order(const struct rig_history *history, enum rig_level lev
         enum rig_sum_answer answer;
         if ((questions[i].levels & RIG_LEVEL_BIT(level)) == 0 || !is_askable(history, &questions[i]))
             continue;
-        rc = ask_one(history, &questions[i], deadline_ns, bytes, &answer, txns, true, err);
+        rc = ask_one(history, &questions[i], limits, &answer, txns, err);
         *found = rc == RIG_OK && answer == RIG_SUM_FOUND;
         *form = questions[i].form;
     }

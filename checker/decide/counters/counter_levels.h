@@ -22,13 +22,14 @@ struct rig_sum_decided {
     uint64_t open;    /* those for which a search that was not complete found none */
 };
 
-/* `levels`, bits: those that nothing refutes so far. RIG_E_LIMIT when memory runs out. */
-enum rig_rc rig_sums_decide(const struct rig_history *history, uint64_t levels, int64_t deadline_ns, size_t bytes,
+/* `levels`, bits: those that nothing refutes so far. `limits`: a deadline and bytes alone. RIG_E_LIMIT when memory runs
+ * out. */
+enum rig_rc rig_sums_decide(const struct rig_history *history, uint64_t levels, const struct rig_sum_limits *limits,
                             struct rig_sum_decided *decided, struct rig_err *err);
 
 /* An order that proves the level, as a proof lists it: transactions, in places of their events. *found: there is
- * one. */
-enum rig_rc rig_sums_order(const struct rig_history *history, enum rig_level level, int64_t deadline_ns, size_t bytes,
+ * one. Limits as above. */
+enum rig_rc rig_sums_order(const struct rig_history *history, enum rig_level level, const struct rig_sum_limits *limits,
                            enum rig_sum_form *form, struct rig_sum_order *txns, bool *found, struct rig_err *err);
 
 #endif

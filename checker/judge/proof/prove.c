@@ -177,11 +177,12 @@ static enum rig_rc find_order_of_sums(struct proving *p, enum rig_level level, c
                                         [RIG_SUM_SNAPSHOT] = "snapshot",
                                         [RIG_SUM_OPERATIONS] = "operations"};
     const int64_t budget_ns = p->options->budget_ns == 0 ? RIG_DEFAULT_BUDGET_NS : p->options->budget_ns;
+    const struct rig_sum_limits limits = {.deadline_ns = rig_clock_now_ns() + budget_ns,
+                                          .bytes = p->options->limit_bytes};
     struct rig_sum_order order = {0};
     enum rig_sum_form form = RIG_SUM_SERIAL;
     p->events.count = 0;
-    enum rig_rc rc = rig_sums_order(p->history, level, rig_clock_now_ns() + budget_ns, p->options->limit_bytes, &form,
-                                    &order, found, p->err);
+    enum rig_rc rc = rig_sums_order(p->history, level, &limits, &form, &order, found, p->err);
     for (size_t i = 0; rc == RIG_OK && *found && i < order.count; i++)
         rc = rig_prove_events_add(&p->events, order.at[i]) ? RIG_OK : no_memory(p);
     *kind = kinds[form];

@@ -89,10 +89,15 @@ static enum rig_rc feed(struct rig_stream *windows, struct rig_source *source, c
     return rc;
 }
 
+struct part_windows {
+    struct rig_stream *stream;
+    struct rig_census *census;
+};
+
 /* Judges a part. The windows of one that is good are left in *kept unless that is NULL. */
 static enum rig_rc judge(struct rig_source *source, const struct rig_stream_options *given, const struct task *task,
-                         const struct rig_key_life *lives, struct rig_stream_part *result, struct rig_stream **kept,
-                         struct rig_census **kept_census, struct rig_err *err)
+                         const struct rig_key_life *lives, struct rig_stream_part *result, struct part_windows *kept,
+                         struct rig_err *err)
 {
     const struct rig_source_start start = {.block = task->part.read_from, .txn_count = task->part.read_from_txn};
     struct rig_stream_options options = *given;
@@ -116,8 +121,7 @@ static enum rig_rc judge(struct rig_source *source, const struct rig_stream_opti
         rc = rig_stream_end_part(windows, task->is_last != 0, result, err);
     rig_table_done(&whole);
     if (rc == RIG_OK && result->good && kept != NULL) {
-        *kept = windows;
-        *kept_census = census;
+        *kept = (struct part_windows){windows, census};
         return RIG_OK;
     }
     rig_stream_free(windows);
@@ -145,7 +149,7 @@ static enum rig_rc do_task(struct rig_source *source, const struct rig_stream_op
         return rig_fail(err, RIG_E_INPUT, "a task with an incomplete list of keys");
     struct rig_stream_part part;
     const struct rig_key_life *lives = (const void *)(bytes->data + sizeof task);
-    const enum rig_rc rc = judge(source, options, &task, lives, &part, NULL, NULL, err);
+    const enum rig_rc rc = judge(source, options, &task, lives, &part, NULL, err);
     if (rc == RIG_OK)
         rig_buf_add(answer, &part, sizeof part);
     return rc;
@@ -178,8 +182,7 @@ struct leading {
     struct rig_part_plan plan;
     struct rig_buf bytes;
     struct rig_stream_part parts[RIG_PARTS_MOST];
-    struct rig_stream *windows; /* of the first part */
-    struct rig_census *census;  /* theirs */
+    struct part_windows first;
 };
 
 /* Why the record is not shared. False. */
@@ -310,8 +313,7 @@ static bool judge_all(struct leading *l)
     memcpy(&own, l->bytes.data, sizeof own); /* the first part's */
     const struct rig_key_life *lives = (const void *)(l->bytes.data + sizeof own);
     const bool good =
-        judge(l->source, l->options, &own, lives, &l->parts[0], &l->windows, &l->census, &err) == RIG_OK ||
-        leave(l, err.text);
+        judge(l->source, l->options, &own, lives, &l->parts[0], &l->first, &err) == RIG_OK || leave(l, err.text);
     if (good && !l->parts[0].good)
         return leave(l, not_clean);
     return good && hear_all(l, take_part) && parts_agree(l);
@@ -349,11 +351,11 @@ static enum rig_rc conclude(struct leading *l, struct rig_verdict **verdict, str
     facts.fault_count = l->plan.whole.faults.count;
     facts.truncated = false;
     for (uint32_t part = 1; part < l->plan.count; part++)
-        rig_stream_add_part(l->windows, &l->parts[part]);
+        rig_stream_add_part(l->first.stream, &l->parts[part]);
     enum rig_rc rc = sum_ranks(l, &facts, &ranks, err);
     if (rc == RIG_OK) {
-        rc = rig_stream_finish_parts(l->windows, &facts, verdict, err);
-        l->windows = NULL;
+        rc = rig_stream_finish_parts(l->first.stream, &facts, verdict, err);
+        l->first.stream = NULL;
     }
     free(ranks);
     if (rc == RIG_OK)
@@ -394,8 +396,8 @@ enum rig_rc rig_check_shared(struct rig_source *source, const struct rig_stream_
     rig_buf_init(&l->bytes, RIG_SHARED_BYTES_MOST);
     if (is_fit(l) && take_all_censuses(l) && judge_all(l))
         rc = conclude(l, verdict, err);
-    rig_stream_free(l->windows);
-    rig_census_free(l->census);
+    rig_stream_free(l->first.stream);
+    rig_census_free(l->first.census);
     rig_part_plan_done(&l->plan);
     rig_source_offsets_done(&l->blocks);
     rig_buf_done(&l->bytes);
