@@ -152,7 +152,7 @@ static enum rig_rc write_undone(struct making *m, uint32_t id, int64_t when_ns)
     rig_column_give(&columns, RIG_COLUMN_SAVEPOINT, session->rollback.from);
     const struct rig_record_completion completion = {
         .columns = &columns, .outcome = RIG_OUTCOME_FAIL, .error = error, .error_length = sizeof error - 1};
-    const struct rig_event event = {id, count, session->process, when_ns, m->kept_ops};
+    const struct rig_client_event event = {id, count, session->process, when_ns, m->kept_ops};
     enum rig_rc rc = rig_synthetic_records_invoke(m->records, &event, m->err);
     if (rc == RIG_OK)
         rc = rig_synthetic_records_complete(m->records, &event, &completion, m->err);
@@ -184,7 +184,7 @@ static enum rig_rc write_invocations(struct making *m, int64_t before_ns)
     while (rc == RIG_OK && (first = rig_heap_first(&m->invocations)) != NULL && first->when < before_ns) {
         struct rig_due due = rig_heap_pop(&m->invocations);
         const struct session *session = &m->sessions[due.id];
-        struct rig_event event = {.client = due.id, .process = session->process, .time_ns = due.when};
+        struct rig_client_event event = {.client = due.id, .process = session->process, .time_ns = due.when};
         if (rig_rollback_wanted(&session->rollback))
             rc = write_undone(m, due.id, due.when);
         event.ops = recorded_ops(m, session, &event.op_count);
@@ -294,7 +294,7 @@ static enum rig_rc answer(struct making *m, uint32_t id)
                                                      .error_length = strlen(answer.error_code),
                                                      .reads = reads};
     enum rig_rc rc = write_invocations(m, answer.complete_ns);
-    struct rig_event event = {.client = id, .process = session->process, .time_ns = answer.complete_ns};
+    struct rig_client_event event = {.client = id, .process = session->process, .time_ns = answer.complete_ns};
     event.ops = recorded_ops(m, session, &event.op_count);
     if (rc == RIG_OK)
         rc = rig_synthetic_records_complete(m->records, &event, &completion, m->err);

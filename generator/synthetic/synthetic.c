@@ -54,13 +54,13 @@ static enum rig_rc ring_write(const struct rig_synthetic *synthetic, struct rig_
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; rc == RIG_OK && i < count; i++) {
         make_link(synthetic, i, count, &link);
-        const struct rig_event event = {i, link.op_count, i, i, link.ops};
+        const struct rig_client_event event = {i, link.op_count, i, i, link.ops};
         rc = rig_synthetic_records_invoke(records, &event, err);
     }
     for (uint32_t i = 0; rc == RIG_OK && i < count; i++) {
         make_link(synthetic, i, count, &link);
         const struct rig_record_completion completion = {.outcome = RIG_OUTCOME_OK, .reads = link.reads};
-        const struct rig_event event = {i, link.op_count, i, (int64_t)count + i, link.ops};
+        const struct rig_client_event event = {i, link.op_count, i, (int64_t)count + i, link.ops};
         rc = rig_synthetic_records_complete(records, &event, &completion, err);
         counts->operations += link.op_count;
     }

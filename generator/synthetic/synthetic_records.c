@@ -194,19 +194,19 @@ enum rig_rc rig_synthetic_records_close(struct rig_synthetic_records *records, e
 
 /* ---- events ---- */
 
-enum rig_rc rig_synthetic_records_invoke(struct rig_synthetic_records *records, const struct rig_event *event,
+enum rig_rc rig_synthetic_records_invoke(struct rig_synthetic_records *records, const struct rig_client_event *event,
                                          struct rig_err *err)
 {
-    struct rig_event routed = *event;
+    struct rig_client_event routed = *event;
     struct record *record;
     const enum rig_rc rc = route(records, event->client, &routed.time_ns, &record, err);
     return rc != RIG_OK ? rc : rig_event_writer_invoke(record->writer, &routed, err);
 }
 
-enum rig_rc rig_synthetic_records_complete(struct rig_synthetic_records *records, const struct rig_event *event,
+enum rig_rc rig_synthetic_records_complete(struct rig_synthetic_records *records, const struct rig_client_event *event,
                                            const struct rig_record_completion *completion, struct rig_err *err)
 {
-    struct rig_event routed = *event;
+    struct rig_client_event routed = *event;
     struct record *record;
     const enum rig_rc rc = route(records, event->client, &routed.time_ns, &record, err);
     return rc != RIG_OK ? rc : rig_event_writer_complete(record->writer, &routed, completion, err);

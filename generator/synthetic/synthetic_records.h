@@ -20,9 +20,9 @@ enum rig_rc rig_synthetic_records_open(const struct rig_synthetic *synthetic, co
                                        const struct rig_save_options *save, struct rig_synthetic_records **records,
                                        struct rig_err *err);
 /* As in history/source/event_writer.h; times are those of rank 0's clock. */
-enum rig_rc rig_synthetic_records_invoke(struct rig_synthetic_records *records, const struct rig_event *event,
+enum rig_rc rig_synthetic_records_invoke(struct rig_synthetic_records *records, const struct rig_client_event *event,
                                          struct rig_err *err);
-enum rig_rc rig_synthetic_records_complete(struct rig_synthetic_records *records, const struct rig_event *event,
+enum rig_rc rig_synthetic_records_complete(struct rig_synthetic_records *records, const struct rig_client_event *event,
                                            const struct rig_record_completion *completion, struct rig_err *err);
 void rig_synthetic_records_forget(struct rig_synthetic_records *records, int64_t key);
 /* In the record of rank 0. */

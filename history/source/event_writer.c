@@ -117,13 +117,14 @@ static enum rig_rc count_event(struct rig_event_writer *writer, struct rig_err *
     return pending_bytes(writer) < block_bytes ? RIG_OK : write_block(writer, err);
 }
 
-static struct rig_operation_head head_of(const struct rig_event_writer *writer, const struct rig_event *event)
+static struct rig_operation_head head_of(const struct rig_event_writer *writer, const struct rig_client_event *event)
 {
     return (struct rig_operation_head){
         .index = writer->event_count, .process = event->process, .time_ns = event->time_ns};
 }
 
-enum rig_rc rig_event_writer_invoke(struct rig_event_writer *writer, const struct rig_event *event, struct rig_err *err)
+enum rig_rc rig_event_writer_invoke(struct rig_event_writer *writer, const struct rig_client_event *event,
+                                    struct rig_err *err)
 {
     if (writer->encoder != NULL) {
         const struct rig_record_moment when = {.time_ns = event->time_ns};
@@ -136,7 +137,7 @@ enum rig_rc rig_event_writer_invoke(struct rig_event_writer *writer, const struc
     return count_event(writer, err);
 }
 
-enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, const struct rig_event *event,
+enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, const struct rig_client_event *event,
                                       const struct rig_record_completion *completion, struct rig_err *err)
 {
     if (writer->encoder != NULL) {

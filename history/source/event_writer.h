@@ -35,7 +35,7 @@ enum rig_rc rig_event_writer_new(const struct rig_event_writer_options *options,
 void rig_event_writer_free(struct rig_event_writer *writer);
 
 /* A client begins or ends a transaction. Borrowed for the call. */
-struct rig_event {
+struct rig_client_event {
     uint32_t client;
     uint32_t op_count;
     int64_t process;
@@ -45,10 +45,10 @@ struct rig_event {
 
 /* A client invokes after its last transaction has completed, or under a new process, which leaves that transaction
  * open. */
-enum rig_rc rig_event_writer_invoke(struct rig_event_writer *writer, const struct rig_event *event,
+enum rig_rc rig_event_writer_invoke(struct rig_event_writer *writer, const struct rig_client_event *event,
                                     struct rig_err *err);
 /* Process and operations are those of the client's invocation. */
-enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, const struct rig_event *event,
+enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, const struct rig_client_event *event,
                                       const struct rig_record_completion *completion, struct rig_err *err);
 /* With a rank: a sample of its clock. It is in the file before the next event, or after those that are written next. */
 enum rig_rc rig_event_writer_clock(struct rig_event_writer *writer, const struct rig_clock_sample *sample,

@@ -30,7 +30,7 @@ static void run(uint32_t client, int64_t process, const struct rig_op *ops, uint
                 const struct rig_record_read *reads)
 {
     const struct rig_record_completion completion = {.outcome = outcome, .reads = reads};
-    struct rig_event event = {client, op_count, process, now_ns++, ops};
+    struct rig_client_event event = {client, op_count, process, now_ns++, ops};
     require(rig_event_writer_invoke(writer, &event, &err));
     event.time_ns = now_ns++;
     require(rig_event_writer_complete(writer, &event, &completion, &err));

@@ -39,7 +39,7 @@ static struct rig_buf file_of(struct rig_output *output)
 static void write_event(struct rig_event_writer *writer, const struct model_txn *txn, bool is_completion)
 {
     struct rig_err err = {0};
-    struct rig_event event = {txn->channel, txn->op_count, txn->process, txn->invoke_ns, txn->ops};
+    struct rig_client_event event = {txn->channel, txn->op_count, txn->process, txn->invoke_ns, txn->ops};
     if (!is_completion) {
         check(rig_event_writer_invoke(writer, &event, &err), &err);
         return;
@@ -105,7 +105,7 @@ static void invoke(struct rig_event_writer *writer, int64_t time_ns)
 {
     struct rig_err err = {0};
     const struct rig_op op = {.kind = RIG_OP_READ_LIST, .key = 1};
-    const struct rig_event event = {0, 1, 0, time_ns, &op};
+    const struct rig_client_event event = {0, 1, 0, time_ns, &op};
     check(rig_event_writer_invoke(writer, &event, &err), &err);
 }
 
@@ -117,7 +117,7 @@ static void complete(struct rig_event_writer *writer, int64_t time_ns, const int
     const struct rig_record_read read = {
         .state = RIG_READ_SEEN, .count = count, .elements = elements, .origin = origin, .origin_count = origin_count};
     const struct rig_record_completion completion = {.outcome = RIG_OUTCOME_OK, .reads = &read};
-    const struct rig_event event = {0, 1, 0, time_ns, &op};
+    const struct rig_client_event event = {0, 1, 0, time_ns, &op};
     check(rig_event_writer_complete(writer, &event, &completion, &err), &err);
 }
 
