@@ -9,6 +9,7 @@
 #include "checker/model/level.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/handed_settings.h"
 #include "cli/plan_arguments.h"
 #include "cli/scenario_texts.h"
 #include "cli/stage.h"
@@ -91,6 +92,7 @@ struct job {
     const atomic_int *interrupts;
     struct column *column; /* that is under way */
     char clients[64];
+    struct rig_buf handed; /* settings of the rig that started this one */
 };
 
 /* ---- columns ---- */
@@ -152,6 +154,21 @@ static bool multiply(struct job *job, const char *argument)
     return fits;
 }
 
+/* Those of a matrix come before --set. False after a complaint. */
+static bool add_handed(struct job *job)
+{
+    struct rig_err err = {0};
+    bool fits = true;
+    if (rig_cli_handed_take(&job->handed, &err) != RIG_OK) {
+        (void)rig_cli_fail(&err);
+        return false;
+    }
+    const char *texts = rig_buf_text(&job->handed);
+    for (size_t at = 0; fits && at < job->handed.size; at += strlen(texts + at) + 1)
+        fits = add_override(job->columns, texts + at);
+    return fits;
+}
+
 static bool make_columns(struct job *job)
 {
     const char *text;
@@ -164,7 +181,7 @@ static bool make_columns(struct job *job)
     (void)snprintf(job->clients, sizeof job->clients, "clients.count=%u", (unsigned)sessions);
     job->columns = calloc(1, sizeof *job->columns);
     job->column_count = 1;
-    bool fits = job->columns != NULL;
+    bool fits = job->columns != NULL && add_handed(job);
     for (size_t i = 0; fits && (text = rig_arguments_value_at(job->args, "set", i)) != NULL; i++)
         fits = add_override(job->columns, text);
     fits = fits && add_override(job->columns, job->clients);
@@ -385,6 +402,7 @@ static void free_job(struct job *job)
         rig_scenario_free(job->scenarios[i]);
     rig_cli_texts_free(&job->texts);
     rig_arena_done(&job->arena);
+    rig_buf_done(&job->handed);
 }
 
 static int export(struct job *job, const char *form)
@@ -493,6 +511,7 @@ int rig_cli_scenario(int argc, char **argv)
     job->texts.patience_ms = (uint32_t)patience_ms;
     job->interrupts = job->texts.interrupts = rig_cli_stop_signals_begin();
     rig_arena_init(&job->arena, 0);
+    rig_buf_init(&job->handed, 0);
     status = play(job);
     free_job(job);
     free(job);

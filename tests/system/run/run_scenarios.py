@@ -120,6 +120,16 @@ class Scenarios(ScenarioTest):
         self.status(1, done)  # serializability was asked for, also of the weaker levels
 
     @patiently
+    def test_a_matrix_plays_each_level(self):
+        """The levels reach the plays: one of them shows the anomaly, the other does not."""
+        (self.folder / "matrix.yaml").write_text(json.dumps(
+            {"name": "levels", "plan": str(CONFIGS / "pg-serializable.yaml"), "scenarios": str(CONFIGS / "scenarios" / "g2-item.yaml"),
+             "levels": ["repeatable-read", "serializable"]}))
+        self.status(1, self.rig("matrix", "matrix.yaml", "-o", "out"))
+        cells = json.loads((self.folder / "out" / "matrix.json").read_text())["cells"]
+        self.assertEqual([cell["state"] for cell in cells], ["anomalies", "holds"])
+
+    @patiently
     def test_what_the_level_allows_is_no_failure(self):
         scenarios = [CONFIGS / "scenarios" / f"{name}.yaml" for name in ("g2-item", "g-single", "g1a")]
         done = self.status(0, self.rig("scenario", CONFIGS / "pg-repeatable-read.yaml", *scenarios))
