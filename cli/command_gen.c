@@ -14,7 +14,11 @@
 #include "cli/cli.h"
 #include "cli/interruption.h"
 #include "cli/outputs.h"
+#include "cli/requests.h"
 #include "generator/synthetic/synthetic.h"
+#include "history/source/load.h"
+#include "history/types/types.h"
+#include "jobs/smallest/smallest.h"
 #include "run/load/run_progress.h"
 
 /* Progress is shown only after this time. */
@@ -30,7 +34,9 @@ static const char *const shape_names[] = {
         NULL};
 
 static const struct rig_argument gen_arguments[] = {
-    {.name = "transactions", .value = "N", .help = "transactions of the load; 100000 when not given"},
+    {.name = "transactions",
+     .value = "N",
+     .help = "transactions of the load; 100000 when not given. With --allowed: at most 4; 4 when not given"},
     {.name = "clients", .value = "N", .help = "concurrent clients; 20 when not given"},
     {.name = "seed", .value = "N", .help = "seed of every random choice; 1 when not given"},
     {.name = "set",
@@ -40,6 +46,13 @@ static const struct rig_argument gen_arguments[] = {
     {.name = "ranks",
      .value = "N",
      .help = "write the records of a run of N ranks: OUT with the number of the rank before its suffix `.rig`"},
+    {.name = "allowed",
+     .value = "LEVEL",
+     .help = "with --forbidden: write the smallest history that this level allows and the other one forbids"},
+    {.name = "forbidden", .value = "LEVEL", .help = "the level that forbids it"},
+    {.name = "operations",
+     .value = "N",
+     .help = "with --allowed: operations of that history, at most 8; 6 when not given"},
     {.name = "shape", .value = "SHAPE", .choices = shape_names, .help = "shape of the history; see below"},
     {.name = "form",
      .value = RIG_CLI_FORM_VALUE,
@@ -66,7 +79,8 @@ static void print_shapes(void)
            "  rig gen history.rig --ranks 4 --set ranks.clock-error=1ms && rig check history.*.rig\n"
            "  rig gen tpcc.rig --shape tpcc --set workload.type=rw-register --set workload.warehouses=4\n"
            "  rig gen - --set database.isolation=snapshot-isolation --set database.bug=stale-read \\\n"
-           "      --set database.bug-rate=0.1%% | rig check -\n");
+           "      --set database.bug-rate=0.1%% | rig check -\n"
+           "  rig gen fork.jsonl --allowed parallel-snapshot-isolation --forbidden snapshot-isolation\n");
 }
 
 static const struct rig_argument_elsewhere elsewhere[] = {
@@ -96,7 +110,11 @@ static const struct rig_arguments_table gen_table = {
         "\n"
         "With --ranks the same transactions are in several records, whose clocks differ by up to 5 s and are known\n"
         "up to `ranks.clock-error` (35us when not set; 0s: the time of all ranks is simulated, as is that of objects\n"
-        "when it is not set).\n",
+        "when it is not set).\n"
+        "\n"
+        "With --allowed and --forbidden all small histories of lists (with `--set workload.type=rw-register` of\n"
+        "registers) are checked, until the one level is held and the other one refuted. The exit status is 2 when\n"
+        "there is none within the limits; OUT is then not written.\n",
     .arguments = gen_arguments,
     .elsewhere = elsewhere,
     .print_more = print_shapes,
@@ -300,12 +318,122 @@ static void describe(void *context, char *text, unsigned long size)
     (void)snprintf(text, size, "interrupted; %s is as it was", args->positionals[0]);
 }
 
+/* ---- the smallest history between two levels ---- */
+
+/* Whether no other option is given, after a complaint. */
+static bool are_for_question(const struct rig_arguments *args)
+{
+    static const char *const others[] = {"clients", "seed", "ranks", "shape", "compress"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (rig_arguments_has(args, others[i])) {
+            rig_cli_complain("--%s is for a load, not for --allowed and --forbidden; leave it out", others[i]);
+            return false;
+        }
+    }
+    if (rig_arguments_has(args, "allowed") && rig_arguments_has(args, "forbidden"))
+        return true;
+    rig_cli_complain("--allowed and --forbidden need each other; give both");
+    return false;
+}
+
+static bool read_question(const struct rig_arguments *args, struct rig_smallest_question *question)
+{
+    uint64_t txns = RIG_SMALL_TXNS, ops = RIG_SMALL_OPS - 2;
+    const char *set;
+    *question = (struct rig_smallest_question){.workload = (enum rig_workload)RIG_WORKLOAD_DEFAULT};
+    if (!are_for_question(args))
+        return false;
+    for (size_t i = 0; (set = rig_arguments_value_at(args, "set", i)) != NULL; i++) {
+        const size_t length = strlen("workload.type=");
+        unsigned type = 0;
+        while (type < RIG_WORKLOAD_COUNT &&
+               (strncmp(set, "workload.type=", length) != 0 || strcmp(set + length, rig_data_types[type].name) != 0))
+            type++;
+        if (type == RIG_WORKLOAD_COUNT ||
+            (type != (unsigned)RIG_WORKLOAD_DEFAULT && strcmp(rig_data_types[type].name, "rw-register") != 0)) {
+            rig_cli_complain("--set %s: with --allowed give workload.type=list-append or workload.type=rw-register",
+                             set);
+            return false;
+        }
+        question->workload = (enum rig_workload)type;
+    }
+    if (!rig_cli_read_level(args, "allowed", &question->allowed) ||
+        !rig_cli_read_level(args, "forbidden", &question->forbidden) ||
+        !rig_arguments_number(args, "transactions", 1, RIG_SMALL_TXNS, &txns) ||
+        !rig_arguments_number(args, "operations", 1, RIG_SMALL_OPS, &ops))
+        return false;
+    question->txn_most = (uint32_t)txns;
+    question->op_most = (uint32_t)ops;
+    return true;
+}
+
+static void print_smallest(const struct rig_arguments *args, enum rig_form form,
+                           const struct rig_smallest_question *question, const struct rig_smallest *found)
+{
+    const bool to_stdout = strcmp(args->positionals[0], "-") != 0 || found->history == NULL;
+    FILE *stream = to_stdout ? stdout : stderr;
+    const char *allowed = rig_level_info(question->allowed)->name,
+               *forbidden = rig_level_info(question->forbidden)->name;
+    const bool implied = (rig_level_info(question->allowed)->below & RIG_LEVEL_BIT(question->forbidden)) != 0;
+    const char *out = strcmp(args->positionals[0], "-") == 0 ? "standard output" : args->positionals[0];
+    if (rig_arguments_json(args)) {
+        struct rig_buf buf;
+        struct rig_json_writer json;
+        rig_buf_init(&buf, 0);
+        rig_json_init(&json, &buf);
+        rig_json_object(
+            &json, NULL,
+            "file: %s, form: %s, transactions: %d, operations: %d, allowed: %s, forbidden: %s, implied: %b, "
+            "checked: %d, most_transactions: %d, most_operations: %d",
+            found->history == NULL ? NULL : out, rig_cli_form_name(form),
+            found->history == NULL ? 0 : found->history->txn_count,
+            found->history == NULL ? 0 : found->history->op_count, allowed, forbidden, implied, found->checked,
+            question->txn_most, question->op_most);
+        (void)fprintf(stream, "%s\n", rig_buf_text(&buf));
+        rig_buf_done(&buf);
+    } else if (found->history == NULL) {
+        (void)fprintf(stream,
+                      "none: %s allows no history of up to %" PRIu32 " transaction%s and %" PRIu32
+                      " operation%s that %s forbids%s\n",
+                      allowed, question->txn_most, rig_plural(question->txn_most), question->op_most,
+                      rig_plural(question->op_most), forbidden, implied ? "; the one implies the other" : "");
+    } else {
+        (void)fprintf(stream, "%s: %" PRIu32 " transaction%s, %" PRIu32 " operation%s: %s holds, %s does not\n", out,
+                      found->history->txn_count, rig_plural(found->history->txn_count), found->history->op_count,
+                      rig_plural(found->history->op_count), allowed, forbidden);
+    }
+}
+
+static int write_smallest(const struct rig_arguments *args)
+{
+    struct rig_err err = {0};
+    struct rig_smallest_question question;
+    struct rig_smallest found;
+    if (!read_question(args, &question))
+        return RIG_EXIT_USAGE;
+    const enum rig_form form = choose_form(args);
+    const bool to_stdout = strcmp(args->positionals[0], "-") == 0;
+    if (form == RIG_FORM_AUTO || (!to_stdout && !rig_cli_may_write(args, args->positionals[0])))
+        return RIG_EXIT_USAGE;
+    const struct rig_save_options save = {.form = form};
+    enum rig_rc rc = rig_smallest_find(&question, &found, &err);
+    if (rc == RIG_OK && found.history != NULL)
+        rc = rig_history_save(found.history, args->positionals[0], &save, &err);
+    if (rc == RIG_OK)
+        print_smallest(args, form, &question, &found);
+    const bool none = found.history == NULL;
+    rig_history_free(found.history);
+    return rc != RIG_OK ? rig_cli_fail(&err) : none ? RIG_EXIT_UNDECIDED : RIG_EXIT_OK;
+}
+
 int rig_cli_gen(int argc, char **argv)
 {
     struct rig_arguments args;
     int status = rig_arguments_parse(&gen_table, argc, argv, &args);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
+    if (rig_arguments_has(&args, "allowed") || rig_arguments_has(&args, "forbidden"))
+        return write_smallest(&args);
     struct rig_err err = {0};
     struct rig_synthetic synthetic;
     if (!read_settings(&args, &synthetic, &err))

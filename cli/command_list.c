@@ -173,7 +173,7 @@ static uint32_t lowest_bit(uint64_t set)
 static void draw_below(struct lattice_walk *walk, enum rig_level level)
 {
     const size_t depth = strlen(walk->indent);
-    uint64_t below = rig_level_info(level)->implies;
+    uint64_t below = rig_level_info(level)->implies & rig_levels_along(RIG_ALONG_PLAIN);
     for (int at = RIG_LEVEL_COUNT - 1; at >= 0; at--) {
         if ((below & RIG_LEVEL_BIT(at)) == 0)
             continue;
@@ -196,14 +196,14 @@ static void draw_lattice(struct rig_buf *out)
     rig_buf_add_text(out, "Each level implies those below it in the tree; (above): its implications are shown there.\n"
                           "\n");
     struct lattice_walk walk = {.out = out};
-    for (int at = RIG_LEVEL_COUNT - 1; at >= 0; at--) {
-        const struct rig_level_info *info = rig_level_info((enum rig_level)at);
-        if (info->above != RIG_LEVEL_BIT(at))
-            continue;
-        rig_buf_printf(out, "%s\n", info->name);
-        draw_below(&walk, (enum rig_level)at);
-    }
-    rig_buf_add_char(out, '\n');
+    rig_buf_printf(out, "%s\n", rig_level_info(RIG_LEVEL_SERIALIZABLE)->name);
+    draw_below(&walk, RIG_LEVEL_SERIALIZABLE);
+    rig_buf_add_text(
+        out,
+        "\nMost have a session form, strong-session-LEVEL, which respects the order of each process, and a strong "
+        "form,\n"
+        "strong-LEVEL, which respects real time. A form implies the weaker forms of its level, and the same form of\n"
+        "each level below it in the tree. The strong form of serializable is strict-serializable.\n\n");
 }
 
 static void add_levels(struct lister *lister, const char *member, uint64_t levels)
@@ -243,7 +243,7 @@ static void add_rule(struct lister *lister, enum rig_level level)
 static void list_level(struct lister *lister, enum rig_level level)
 {
     const struct rig_level_info *info = rig_level_info(level);
-    begin_row(lister, info->name, 33, "definition", info->definition);
+    begin_row(lister, info->name, 42, "definition", info->definition);
     if (lister->json) {
         rig_json_string(&lister->writer, "source", info->source);
         add_rule(lister, level);

@@ -9,19 +9,28 @@
 #include "cli/cli.h"
 #include "run/plan/plan.h"
 
-static void complain_unknown(const char *what, const char *name, const char *nearest)
+static void complain_unknown(const char *option, const char *what, const char *name, const char *nearest)
 {
     struct rig_buf quoted;
     rig_buf_init(&quoted, 0);
     rig_option_quote(name, &quoted);
     if (rig_discrepancy_is_name(name))
-        rig_cli_complain("--%s: %s " RIG_DISCREPANCY_NOT_ASKED, what, name);
+        rig_cli_complain("--%s: %s " RIG_DISCREPANCY_NOT_ASKED, option, name);
     else if (nearest != NULL)
-        rig_cli_complain("--%s: unknown %s %s; did you mean `%s`?", what, what, rig_buf_text(&quoted), nearest);
+        rig_cli_complain("--%s: unknown %s %s; did you mean `%s`?", option, what, rig_buf_text(&quoted), nearest);
     else
-        rig_cli_complain("--%s: unknown %s %s; `rig list %s` shows them", what, what, rig_buf_text(&quoted),
+        rig_cli_complain("--%s: unknown %s %s; `rig list %s` shows them", option, what, rig_buf_text(&quoted),
                          strcmp(what, "level") == 0 ? "levels" : "anomalies");
     rig_buf_done(&quoted);
+}
+
+bool rig_cli_read_level(const struct rig_arguments *args, const char *option, enum rig_level *level)
+{
+    const char *name = rig_arguments_value(args, option);
+    if (name == NULL || rig_level_find(name, level))
+        return true;
+    complain_unknown(option, "level", name, rig_level_nearest(name));
+    return false;
 }
 
 static bool read_levels(const struct rig_arguments *args, struct rig_check_options *options)
@@ -33,7 +42,7 @@ static bool read_levels(const struct rig_arguments *args, struct rig_check_optio
             options->levels |= RIG_LEVEL_BIT(level);
             continue;
         }
-        complain_unknown("level", name, rig_level_nearest(name));
+        complain_unknown("level", "level", name, rig_level_nearest(name));
         return false;
     }
     return true;
@@ -46,7 +55,7 @@ static bool read_anomalies(const struct rig_arguments *args, struct rig_check_op
         const char *proper;
         uint64_t anomalies;
         if (!rig_anomaly_find_all(name, &anomalies, &proper)) {
-            complain_unknown("anomaly", name, rig_anomaly_nearest(name));
+            complain_unknown("anomaly", "anomaly", name, rig_anomaly_nearest(name));
             return false;
         }
         options->anomalies |= anomalies;

@@ -13,6 +13,9 @@
 #include "history/types/types.h"
 #include "run/plan/plan.h"
 
+/* The level that the option names; `*level` stays as it is when it was not given. False after a complaint. */
+bool rig_cli_read_level(const struct rig_arguments *args, const char *option, enum rig_level *level);
+
 #define RIG_ARGUMENT_LEVEL                                                                                             \
     {                                                                                                                  \
         .name = "level", .value = "LEVEL", .repeatable = true,                                                         \

@@ -1,6 +1,6 @@
 /*
  * The result as the map of Elle (github.com/jepsen-io/elle): data for programs that read Elle's answers. Levels and
- * anomalies have Elle's keywords, because rig's names follow Elle's.
+ * anomalies have Elle's keywords, because rig's names follow Elle's. Levels that Elle does not have are left out.
  *
  *     {:valid? false,
  *      :anomaly-types (:G2-item),
@@ -121,7 +121,8 @@ void rig_report_edn(const struct rig_verdict *verdict, struct rig_buf *out)
     RIG_REQUIRE(verdict != NULL && verdict->history != NULL && out != NULL);
     static const char *const words[] = {
         [RIG_VALID_TRUE] = "true", [RIG_VALID_FALSE] = "false", [RIG_VALID_UNKNOWN] = ":unknown"};
-    const uint64_t refuted = rig_words_levels_of(verdict, RIG_FATE_REFUTED);
+    const uint64_t refuted = rig_words_levels_of(verdict, RIG_FATE_REFUTED) & rig_levels_of_reference();
+    const uint64_t weakest = rig_levels_weakest_in(verdict->lattice, refuted);
     struct rig_buf happened;
     rig_buf_init(&happened, 0);
     rig_happened_say(&happened, verdict);
@@ -130,9 +131,9 @@ void rig_report_edn(const struct rig_verdict *verdict, struct rig_buf *out)
     rig_buf_add_text(out, ",\n :anomalies ");
     add_anomalies(out, verdict);
     rig_buf_add_text(out, ",\n :not ");
-    add_levels(out, verdict->weakest_refuted);
+    add_levels(out, weakest);
     rig_buf_add_text(out, ",\n :also-not ");
-    add_levels(out, refuted & ~verdict->weakest_refuted);
+    add_levels(out, refuted & ~weakest);
     rig_buf_add_text(out, ",\n :allowed-anomaly-types ");
     add_types(out, verdict, false);
     if (happened.size > 0) {

@@ -137,9 +137,12 @@ static void add_head(const struct page *page)
 static void add_level_rows(const struct page *page)
 {
     struct rig_buf *out = page->out;
+    const uint64_t listed = rig_words_levels_listed(page->verdict, ~UINT64_C(0)) | page->verdict->requested_levels;
     for (unsigned at = RIG_LEVEL_COUNT; at-- > 0;) {
         const struct rig_level_info *info = rig_level_info((enum rig_level)at);
         const struct rig_level_result *result = &page->verdict->levels[at];
+        if ((listed & RIG_LEVEL_BIT(at)) == 0)
+            continue;
         rig_buf_printf(out, "<tr class=\"%s\"><td class=\"level\"><b>%s</b>", rig_words_fate(result->fate), info->name);
         if ((page->verdict->requested_levels & RIG_LEVEL_BIT(at)) != 0)
             rig_buf_add_text(out, "<span class=\"asked\">requested</span>");

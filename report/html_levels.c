@@ -13,7 +13,8 @@
 
 enum { NAME_COLUMNS = 19 }; /* longer names stand on two lines */
 
-/* Where each level stands, in columns and rows from the top left; laid by hand so that few lines cross. */
+/* Where levels stand, in columns and rows from the top left; laid by hand so that few lines cross. Session and strong
+ * forms without a place are told beside their plain level. */
 static const struct {
     double column, row;
 } places[RIG_LEVEL_COUNT] = {
@@ -44,6 +45,20 @@ static const struct {
     [RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED] = {7.3, 9},
     [RIG_LEVEL_READ_UNCOMMITTED] = {2.5, 10},
 };
+
+/* The first column and the first row together have no level. */
+static bool is_drawn(unsigned level)
+{
+    return places[level].column > 0 || places[level].row > 0;
+}
+
+static uint64_t drawn_levels(void)
+{
+    uint64_t levels = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        levels |= is_drawn(level) ? RIG_LEVEL_BIT(level) : 0;
+    return levels;
+}
 
 static double node_x(unsigned level)
 {
@@ -84,7 +99,10 @@ static void add_links(struct rig_buf *out)
 {
     rig_buf_add_text(out, "<path class=\"link\" d=\"");
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        uint64_t below = rig_level_info((enum rig_level)level)->implies;
+        if (!is_drawn(level))
+            continue;
+        const uint64_t below =
+            rig_levels_strongest(rig_level_info((enum rig_level)level)->below & drawn_levels() & ~RIG_LEVEL_BIT(level));
         for (unsigned to = 0; to < RIG_LEVEL_COUNT; to++)
             if ((below & RIG_LEVEL_BIT(to)) != 0)
                 rig_buf_printf(out, "M%.1f %.1fL%.1f %.1f", node_x(level) + NODE_WIDTH / 2, node_y(level) + NODE_HEIGHT,
@@ -117,6 +135,11 @@ static void add_node(struct rig_buf *out, const struct rig_verdict *verdict, uns
     double x = node_x(level), y = node_y(level);
     rig_tell(out, "<g class=\"%s%s\"><title>%h: %s. %h", rig_words_fate(result->fate), asked ? " asked" : "",
              info->name, rig_words_fate(result->fate), result->reason);
+    for (unsigned along = RIG_ALONG_PROCESS; along < RIG_ALONG_COUNT; along++) {
+        const enum rig_level form = rig_level_form((enum rig_level)level, (enum rig_along)along);
+        if (rig_level_along((enum rig_level)level) == RIG_ALONG_PLAIN && !is_drawn(form))
+            rig_tell(out, "; %h: %s", rig_level_info(form)->name, rig_words_fate(verdict->levels[form].fate));
+    }
     rig_buf_printf(out, "</title><rect class=\"node\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"7\"/>",
                    x, y, NODE_WIDTH, NODE_HEIGHT);
     add_mark(out, result->fate, x + 7, y + 13);
@@ -128,7 +151,7 @@ static double lattice_width(void)
 {
     double width = 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        double right = node_x(level) + NODE_WIDTH + EDGE_PX;
+        double right = is_drawn(level) ? node_x(level) + NODE_WIDTH + EDGE_PX : 0;
         width = right > width ? right : width;
     }
     return width;
@@ -138,7 +161,7 @@ static double lattice_height(void)
 {
     double height = 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        double bottom = node_y(level) + NODE_HEIGHT + EDGE_PX;
+        double bottom = is_drawn(level) ? node_y(level) + NODE_HEIGHT + EDGE_PX : 0;
         height = bottom > height ? bottom : height;
     }
     return height;
@@ -152,8 +175,10 @@ void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict)
                    "<title>The isolation levels, strongest on top; a line leads down to what a level implies</title>\n",
                    width, height, width, height);
     add_links(out);
-    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
-        add_node(out, verdict, level);
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if (is_drawn(level))
+            add_node(out, verdict, level);
+    }
     rig_buf_add_text(out, "</svg>\n");
 }
 
@@ -175,6 +200,8 @@ void rig_report_lattice_svg(struct rig_buf *out)
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         const struct rig_level_info *info = rig_level_info((enum rig_level)level);
         double x = node_x(level), y = node_y(level);
+        if (!is_drawn(level))
+            continue;
         rig_tell(out, "<g><title>%h", info->definition);
         rig_buf_printf(out,
                        "</title><rect class=\"node\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"7\"/>",

@@ -155,7 +155,7 @@ static void add_levels(const struct rig_text_page *page)
             rig_buf_add_text(page->out, RIG_TEXT_PLAIN);
         struct rig_buf names;
         rig_buf_init(&names, 0);
-        rig_words_levels(&names, set);
+        rig_words_levels(&names, rig_words_levels_listed(page->verdict, set));
         rig_text_wrapped(page, rig_buf_text(&names), LABEL_COLUMNS);
         rig_buf_done(&names);
     }

@@ -200,6 +200,18 @@ uint64_t rig_words_levels_of(const struct rig_verdict *verdict, enum rig_fate fa
     return set;
 }
 
+uint64_t rig_words_levels_listed(const struct rig_verdict *verdict, uint64_t set)
+{
+    const uint64_t always = rig_levels_of_reference(), open = rig_words_levels_of(verdict, RIG_FATE_NOT_REFUTED);
+    uint64_t listed = always | rig_levels_weakest(rig_words_levels_of(verdict, RIG_FATE_REFUTED)) |
+                      rig_levels_strongest(rig_words_levels_of(verdict, RIG_FATE_HELD));
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const struct rig_level_info *info = rig_level_info((enum rig_level)level);
+        listed |= ((info->below | info->above) & open & always) == 0 ? open & RIG_LEVEL_BIT(level) : 0;
+    }
+    return set & listed;
+}
+
 void rig_words_levels(struct rig_buf *out, uint64_t set)
 {
     bool first = true;

@@ -4,36 +4,37 @@
 
 #include "base/bug.h"
 
+#define RULES(plain, session, strong, form, internal, items)                                                           \
+    [RIG_LEVEL_##plain] = {RIG_RULE_##form, RIG_ALONG_PLAIN, internal, items},                                         \
+    [RIG_LEVEL_##session] = {RIG_RULE_##form, RIG_ALONG_PROCESS, internal, items},                                     \
+    [RIG_LEVEL_##strong] = {RIG_RULE_##form, RIG_ALONG_REALTIME, internal, items}
+#define FORMS(plain, form, internal, items) RULES(plain, STRONG_SESSION_##plain, STRONG_##plain, form, internal, items)
+
 static const struct rig_rule rules[RIG_LEVEL_COUNT] = {
-    [RIG_LEVEL_READ_UNCOMMITTED] = {RIG_RULE_WRITES, RIG_ALONG_PLAIN, false, false},
-    [RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED] = {RIG_RULE_WRITES, RIG_ALONG_PROCESS, false, false},
-    [RIG_LEVEL_STRONG_READ_UNCOMMITTED] = {RIG_RULE_WRITES, RIG_ALONG_REALTIME, false, false},
-    [RIG_LEVEL_READ_COMMITTED] = {RIG_RULE_FLOW, RIG_ALONG_PLAIN, false, false},
-    [RIG_LEVEL_STRONG_SESSION_READ_COMMITTED] = {RIG_RULE_FLOW, RIG_ALONG_PROCESS, false, false},
-    [RIG_LEVEL_STRONG_READ_COMMITTED] = {RIG_RULE_FLOW, RIG_ALONG_REALTIME, false, false},
-    [RIG_LEVEL_CURSOR_STABILITY] = {RIG_RULE_CURSOR, RIG_ALONG_PLAIN, false, true},
-    [RIG_LEVEL_MONOTONIC_VIEW] = {RIG_RULE_MONOTONIC_VIEW, RIG_ALONG_PLAIN, false, false},
-    [RIG_LEVEL_MONOTONIC_SNAPSHOT_READ] = {RIG_RULE_MONOTONIC_SNAPSHOT, RIG_ALONG_PLAIN, false, false},
-    [RIG_LEVEL_CONSISTENT_VIEW] = {RIG_RULE_CONSISTENT, RIG_ALONG_PLAIN, false, false},
+    FORMS(READ_UNCOMMITTED, WRITES, false, false),
+    FORMS(READ_COMMITTED, FLOW, false, false),
+    FORMS(CURSOR_STABILITY, CURSOR, false, true),
+    FORMS(MONOTONIC_VIEW, MONOTONIC_VIEW, false, false),
+    FORMS(MONOTONIC_SNAPSHOT_READ, MONOTONIC_SNAPSHOT, false, false),
+    FORMS(CONSISTENT_VIEW, CONSISTENT, false, false),
     /* The order of starts and commits is the database's secret: with all transactions concurrent, as it may be, no edge
      * but those of a consistent view is left. */
     [RIG_LEVEL_FORWARD_CONSISTENT_VIEW] = {RIG_RULE_CONSISTENT, RIG_ALONG_PLAIN, false, false},
-    [RIG_LEVEL_MONOTONIC_ATOMIC_VIEW] = {RIG_RULE_MONOTONIC_ATOMIC, RIG_ALONG_PLAIN, false, false},
-    [RIG_LEVEL_READ_ATOMIC] = {RIG_RULE_READ_ATOMIC, RIG_ALONG_PLAIN, true, false},
-    [RIG_LEVEL_CAUSAL_CERONE] = {RIG_RULE_CAUSAL, RIG_ALONG_PLAIN, true, false},
-    [RIG_LEVEL_UPDATE_ATOMIC] = {RIG_RULE_UPDATE_ATOMIC, RIG_ALONG_PLAIN, true, false},
-    [RIG_LEVEL_PREFIX] = {RIG_RULE_PREFIX, RIG_ALONG_PLAIN, true, false},
-    [RIG_LEVEL_PARALLEL_SNAPSHOT_ISOLATION] = {RIG_RULE_CONSISTENT, RIG_ALONG_PLAIN, true, false},
-    [RIG_LEVEL_SNAPSHOT_ISOLATION] = {RIG_RULE_SNAPSHOT, RIG_ALONG_PLAIN, true, false},
-    [RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION] = {RIG_RULE_SNAPSHOT, RIG_ALONG_PROCESS, true, false},
-    [RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION] = {RIG_RULE_SNAPSHOT, RIG_ALONG_REALTIME, true, false},
-    [RIG_LEVEL_REPEATABLE_READ] = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true, true},
-    [RIG_LEVEL_UPDATE_SERIALIZABLE] = {RIG_RULE_UPDATES, RIG_ALONG_PLAIN, false, false},
+    FORMS(MONOTONIC_ATOMIC_VIEW, MONOTONIC_ATOMIC, false, false),
+    FORMS(READ_ATOMIC, READ_ATOMIC, true, false),
+    FORMS(CAUSAL_CERONE, CAUSAL, true, false),
+    FORMS(UPDATE_ATOMIC, UPDATE_ATOMIC, true, false),
+    FORMS(PREFIX, PREFIX, true, false),
+    FORMS(PARALLEL_SNAPSHOT_ISOLATION, CONSISTENT, true, false),
+    FORMS(SNAPSHOT_ISOLATION, SNAPSHOT, true, false),
+    FORMS(REPEATABLE_READ, SERIAL, true, true),
+    FORMS(UPDATE_SERIALIZABLE, UPDATES, false, false),
     [RIG_LEVEL_VIEW_SERIALIZABLE] = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true, false},
-    [RIG_LEVEL_SERIALIZABLE] = {RIG_RULE_SERIAL, RIG_ALONG_PLAIN, true, false},
-    [RIG_LEVEL_STRONG_SESSION_SERIALIZABLE] = {RIG_RULE_SERIAL, RIG_ALONG_PROCESS, true, false},
-    [RIG_LEVEL_STRICT_SERIALIZABLE] = {RIG_RULE_SERIAL, RIG_ALONG_REALTIME, true, false},
+    RULES(SERIALIZABLE, STRONG_SESSION_SERIALIZABLE, STRICT_SERIALIZABLE, SERIAL, true, false),
 };
+
+#undef FORMS
+#undef RULES
 
 const struct rig_rule *rig_level_rule(enum rig_level level)
 {
@@ -43,9 +44,12 @@ const struct rig_rule *rig_level_rule(enum rig_level level)
 
 uint64_t rig_levels_without_predicates(void)
 {
-    uint64_t levels = RIG_LEVEL_BIT(RIG_LEVEL_REPEATABLE_READ);
-    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
-        levels |= rules[level].form == RIG_RULE_WRITES || rules[level].form == RIG_RULE_FLOW ? RIG_LEVEL_BIT(level) : 0;
+    uint64_t levels = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const enum rig_rule_form form = rules[level].form;
+        if (form == RIG_RULE_WRITES || form == RIG_RULE_FLOW || (form == RIG_RULE_SERIAL && rules[level].items))
+            levels |= RIG_LEVEL_BIT(level);
+    }
     return levels;
 }
 
@@ -76,7 +80,7 @@ const char *rig_rule_cycles(const struct rig_rule *rule)
         [RIG_RULE_CAUSAL] = " without rw edges, or of one rw edge and wr edges",
         [RIG_RULE_PREFIX] = " whose rw edges each follow a wr edge",
         [RIG_RULE_SNAPSHOT] = " without two adjacent rw edges",
-        [RIG_RULE_UPDATES] = " with at most one transaction that writes nothing",
+        [RIG_RULE_UPDATES] = " with at most one rw edge out of a transaction that writes nothing",
         [RIG_RULE_SERIAL] = "",
     };
     RIG_REQUIRE((unsigned)rule->form < RIG_RULE_COUNT);
@@ -113,14 +117,15 @@ static struct shape shape_of(const struct rig_arc *arcs, uint32_t count, const b
         shape.process |= arc->kind == RIG_EDGE_PROCESS;
         shape.realtime |= arc->kind == RIG_EDGE_REALTIME;
         shape.one_key &= arc->key == arcs[0].key;
-        shape.readers += writes_nothing != NULL && writes_nothing[i];
+        shape.readers += arc->kind == RIG_EDGE_RW && writes_nothing != NULL && writes_nothing[i];
         if (arc->kind != RIG_EDGE_RW)
             continue;
         shape.adjacent |= before->kind == RIG_EDGE_RW;
         shape.behind_ww |= before->kind == RIG_EDGE_WW;
         const bool enters = before->kind != RIG_EDGE_RW && before->to_op != RIG_ARC_NONE;
-        shape.out_of_order |= !enters || before->to_op >= arc->from_op;
-        shape.out_of_snapshot |= !enters || before->to_op > arc->from_op;
+        const bool ordered = before->kind == RIG_EDGE_PROCESS || before->kind == RIG_EDGE_REALTIME;
+        shape.out_of_order |= !ordered && (!enters || before->to_op >= arc->from_op);
+        shape.out_of_snapshot |= !ordered && (!enters || before->to_op > arc->from_op);
     }
     RIG_INVARIANT(shape.ww + shape.wr + shape.rw <= count && shape.readers <= count);
     shape.order = count - shape.ww - shape.wr - shape.rw;
@@ -151,7 +156,7 @@ bool rig_rule_forbids(const struct rig_rule *rule, const struct rig_arc *arcs, u
     case RIG_RULE_CURSOR:
         return count == 2 && shape.rw == 1 && shape.ww == 1 && shape.one_key;
     case RIG_RULE_MONOTONIC_ATOMIC:
-        return count == 2 && shape.rw == 1 && shape.wr == 1 && !shape.out_of_order;
+        return count == 2 && shape.rw == 1 && shape.ww == 0 && !shape.out_of_order;
     case RIG_RULE_MONOTONIC_VIEW:
         return shape.rw == 1 && !shape.out_of_order;
     case RIG_RULE_MONOTONIC_SNAPSHOT:
@@ -159,9 +164,9 @@ bool rig_rule_forbids(const struct rig_rule *rule, const struct rig_arc *arcs, u
     case RIG_RULE_CONSISTENT:
         return shape.rw == 1;
     case RIG_RULE_READ_ATOMIC:
-        return count == 2 && shape.rw == 1 && shape.wr == 1;
+        return count == 2 && shape.rw == 1 && shape.ww == 0;
     case RIG_RULE_UPDATE_ATOMIC:
-        return count == 2 && shape.rw == 1 && shape.ww + shape.wr == 1;
+        return count == 2 && shape.rw == 1;
     case RIG_RULE_CAUSAL:
         return shape.rw == 1 && shape.ww == 0;
     case RIG_RULE_PREFIX:

@@ -21,14 +21,14 @@
  *   CAUSAL               one rw edge and otherwise wr edges
  *   PREFIX               rw edges each directly after a wr edge
  *   SNAPSHOT             rw edges no two of which are adjacent
- *   UPDATES              at most one transaction that writes nothing (G-update)
+ *   UPDATES              at most one rw edge out of a transaction that writes nothing (G-update)
  *   SERIAL               any edges
  *
  * Repeatable read (PL-2.99) and cursor stability are about items: they allow every cycle with an rw edge by a
  * predicate. A read of a key without a row is one, and so is the miss of an element of a set.
  *
- * Process and real-time edges count as what the reader sees: like wr edges. Where an operation or a second transaction
- * is named they do not count; no level has such a form with them.
+ * Process and real-time edges count as what the reader sees: like wr edges, into all operations of a transaction. CURSOR
+ * forbids them in cycles without rw edges only.
  */
 #ifndef RIG_CHECKER_DECIDE_RULE_H
 #define RIG_CHECKER_DECIDE_RULE_H

@@ -283,6 +283,7 @@ static bool note_lost(struct infer *in, uint32_t key)
         found.value = sent->value;
         found.other = above->txn;
         found.other_op = above->op;
+        in->inference->open_reads++;
         if (!note(in, &found) || !rig_noncyclic_list_add(&in->inference->lost, found))
             return false;
     }

@@ -124,16 +124,11 @@ static uint64_t peak_bytes(void)
 /* The ladder's decisions and the levels that the lattice derives from the witnesses must agree. */
 static void cross_check(const struct rig_verdict *verdict, const struct rig_findings *findings)
 {
-    static const enum rig_level levels[RIG_RUNG_COUNT][RIG_ALONG_COUNT] = {
-        {RIG_LEVEL_READ_UNCOMMITTED, RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED, RIG_LEVEL_STRONG_READ_UNCOMMITTED},
-        {RIG_LEVEL_READ_COMMITTED, RIG_LEVEL_STRONG_SESSION_READ_COMMITTED, RIG_LEVEL_STRONG_READ_COMMITTED},
-        {RIG_LEVEL_SNAPSHOT_ISOLATION, RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION,
-         RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION},
-        {RIG_LEVEL_SERIALIZABLE, RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, RIG_LEVEL_STRICT_SERIALIZABLE},
-    };
+    static const enum rig_level plain[RIG_RUNG_COUNT] = {RIG_LEVEL_READ_UNCOMMITTED, RIG_LEVEL_READ_COMMITTED,
+                                                         RIG_LEVEL_SNAPSHOT_ISOLATION, RIG_LEVEL_SERIALIZABLE};
     for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++) {
         for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
-            enum rig_fate fate = verdict->levels[levels[rung][order]].fate;
+            enum rig_fate fate = verdict->levels[rig_level_form(plain[rung], (enum rig_along)order)].fate;
             RIG_INVARIANT(!findings->cyclic[rung][order] || fate == RIG_FATE_REFUTED);
         }
     }

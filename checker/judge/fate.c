@@ -24,11 +24,13 @@ static const uint64_t exact_levels = L(READ_UNCOMMITTED) | L(STRONG_SESSION_READ
 /* Decided exactly when, besides, every version order is total. */
 static const uint64_t snapshot_levels =
     L(SNAPSHOT_ISOLATION) | L(STRONG_SESSION_SNAPSHOT_ISOLATION) | L(STRONG_SNAPSHOT_ISOLATION);
-/* Need real time, and so invocations. */
-static const uint64_t strong_levels =
-    L(STRONG_READ_UNCOMMITTED) | L(STRONG_READ_COMMITTED) | L(STRONG_SNAPSHOT_ISOLATION) | L(STRICT_SERIALIZABLE);
-
 #undef L
+
+/* Need real time, and so invocations. */
+static uint64_t strong_levels(void)
+{
+    return rig_levels_along(RIG_ALONG_REALTIME);
+}
 
 struct judge {
     const struct rig_scope *scope;
@@ -102,7 +104,7 @@ static uint64_t find_decided(const struct judge *j)
 {
     const struct rig_scope *scope = j->scope;
     const uint64_t all = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1;
-    const uint64_t untimed = scope->has_invocations ? 0 : strong_levels;
+    const uint64_t untimed = scope->has_invocations ? 0 : strong_levels();
     uint64_t decided = exact_levels;
     if (scope->committed_count == 0)
         return all & ~untimed; /* no transaction that could break one */
@@ -167,30 +169,20 @@ static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *t
 /* The test by which a level is held, and the order that the test respects. */
 enum basis { BY_IMPLICATION, BY_WRITES, BY_FLOW, BY_SNAPSHOTS, BY_ORDER };
 
-static const struct {
-    uint8_t basis, order;
-} tests[RIG_LEVEL_COUNT] = {
-    [RIG_LEVEL_READ_UNCOMMITTED] = {BY_WRITES, RIG_ALONG_PLAIN},
-    [RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED] = {BY_WRITES, RIG_ALONG_PROCESS},
-    [RIG_LEVEL_STRONG_READ_UNCOMMITTED] = {BY_WRITES, RIG_ALONG_REALTIME},
-    [RIG_LEVEL_READ_COMMITTED] = {BY_FLOW, RIG_ALONG_PLAIN},
-    [RIG_LEVEL_STRONG_SESSION_READ_COMMITTED] = {BY_FLOW, RIG_ALONG_PROCESS},
-    [RIG_LEVEL_STRONG_READ_COMMITTED] = {BY_FLOW, RIG_ALONG_REALTIME},
-    [RIG_LEVEL_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ALONG_PLAIN},
-    [RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ALONG_PROCESS},
-    [RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ALONG_REALTIME},
-    [RIG_LEVEL_REPEATABLE_READ] = {BY_ORDER, RIG_ALONG_PLAIN},
-    [RIG_LEVEL_SERIALIZABLE] = {BY_ORDER, RIG_ALONG_PLAIN},
-    [RIG_LEVEL_STRONG_SESSION_SERIALIZABLE] = {BY_ORDER, RIG_ALONG_PROCESS},
-    [RIG_LEVEL_STRICT_SERIALIZABLE] = {BY_ORDER, RIG_ALONG_REALTIME},
-};
+static enum basis basis_of(enum rig_level level)
+{
+    static const uint8_t of_plain[RIG_LEVEL_COUNT] = {
+        [RIG_LEVEL_READ_UNCOMMITTED] = BY_WRITES,      [RIG_LEVEL_READ_COMMITTED] = BY_FLOW,
+        [RIG_LEVEL_SNAPSHOT_ISOLATION] = BY_SNAPSHOTS, [RIG_LEVEL_REPEATABLE_READ] = BY_ORDER,
+        [RIG_LEVEL_SERIALIZABLE] = BY_ORDER,
+    };
+    return (enum basis)of_plain[rig_level_form(level, RIG_ALONG_PLAIN)];
+}
 
 /* One order of all transactions explains the reads, which is the reason for the weaker levels too. */
 static bool is_explained(const struct judge *j, enum rig_along order)
 {
-    static const enum rig_level levels[RIG_ALONG_COUNT] = {
-        RIG_LEVEL_SERIALIZABLE, RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, RIG_LEVEL_STRICT_SERIALIZABLE};
-    return (j->held & RIG_LEVEL_BIT(levels[order])) != 0;
+    return (j->held & RIG_LEVEL_BIT(rig_level_form(RIG_LEVEL_SERIALIZABLE, order))) != 0;
 }
 
 /* The versions that an explanation had to order, or NULL. */
@@ -208,39 +200,41 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
     static const char *const orders[RIG_ALONG_COUNT] = {"", ", with process order", ", with real-time order"};
     static const char *const kept[RIG_ALONG_COUNT] = {"", " and keeps the order of each process",
                                                       " and keeps the real-time order"};
-    const enum rig_along order = (enum rig_along)tests[level].order;
+    const enum rig_along order = rig_level_along((enum rig_level)level);
+    const enum basis basis = basis_of((enum rig_level)level);
     const bool sums = j->type->no_edges && j->scope->open_reads > 0;
     if (is_explained(j, order))
         rig_buf_printf(text, "every read is known, and one order of the committed transactions explains them all%s",
                        kept[order]);
-    else if (sums && tests[level].basis == BY_SNAPSHOTS)
+    else if (sums && basis == BY_SNAPSHOTS)
         rig_buf_printf(text, "every read is known, and one order of the snapshots and the commits explains them all%s",
                        kept[order]);
     else if (sums)
         rig_buf_printf(text,
-                       tests[level].basis == BY_ORDER
+                       basis == BY_ORDER
                            ? "every read is known, and one order of the committed transactions explains those that "
                              "found a row%s"
                            : "every read is known, and shows the sum of the increments that were committed before it "
                              "in some order%s",
                        kept[order]);
-    else if (tests[level].basis == BY_SNAPSHOTS && ordered_by_guess(j) != NULL)
+    else if (basis == BY_SNAPSHOTS && ordered_by_guess(j) != NULL)
         rig_buf_printf(text, "every read is known, and%s each cycle%s has two rw edges in a row", ordered_by_guess(j),
                        order == RIG_ALONG_PLAIN ? "" : orders[order] + 1);
-    else if (tests[level].basis == BY_SNAPSHOTS)
+    else if (basis == BY_SNAPSHOTS)
         rig_buf_printf(text,
                        "every read is known, every order of versions is total, and each cycle%s has two rw edges in "
                        "a row",
                        order == RIG_ALONG_PLAIN ? "" : orders[order] + 1);
-    else if (tests[level].basis == BY_FLOW)
+    else if (basis == BY_FLOW)
         rig_buf_printf(text,
                        "every read is known and shows final committed versions, and no cycle of ww and wr edges "
                        "exists%s%s",
                        j->type->total_orders || ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j), orders[order]);
-    else if (tests[level].basis == BY_ORDER)
-        rig_buf_add_text(text, "every read is known, and no cycle exists except those through predicates");
+    else if (basis == BY_ORDER)
+        rig_buf_printf(text, "every read is known, and no cycle exists except those through predicates%s",
+                       orders[order]);
     else {
-        RIG_INVARIANT(tests[level].basis == BY_WRITES);
+        RIG_INVARIANT(basis == BY_WRITES);
         rig_buf_printf(text, "every read is known, and no cycle of ww edges %sexists%s%s",
                        j->scope->unsettled ? "between acknowledged transactions " : "",
                        j->type->total_orders || ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j), orders[order]);
@@ -255,14 +249,15 @@ static void say_held(const struct judge *j, unsigned level, struct rig_buf *text
         return;
     }
     uint64_t above = info_of(j, (enum rig_level)level)->above & j->held & (exact_levels | snapshot_levels) & ~bit;
-    if (tests[level].basis != BY_IMPLICATION) {
+    if (basis_of((enum rig_level)level) != BY_IMPLICATION) {
         say_test(j, level, text);
         if (j->verdict->unknown_reason != NULL)
             rig_buf_printf(text, "; %s", j->verdict->unknown_reason);
         return;
     }
+    const uint64_t weakest = rig_levels_weakest_in(j->verdict->lattice, above);
     for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
-        if (rig_levels_weakest_in(j->verdict->lattice, above) & RIG_LEVEL_BIT(i)) {
+        if (weakest & RIG_LEVEL_BIT(i)) {
             rig_buf_printf(text, "implied by %s", rig_level_info((enum rig_level)i)->name);
             return;
         }
@@ -397,7 +392,7 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
         rig_buf_add_text(text, ", but the history has no transaction");
     else if (are_contradicted(j))
         rig_buf_printf(text, ", but %s", rig_asked_why_contested(j->verdict));
-    else if ((bit & strong_levels) && !scope->has_invocations)
+    else if ((bit & strong_levels()) && !scope->has_invocations)
         rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
     else if (say_doubted(j, bit, text) || say_sequential(j, text))
         return;
@@ -625,7 +620,7 @@ bool rig_fates_say_ranks(struct rig_arena *arena, struct rig_verdict *verdict)
     rig_bound_text(ranks->bound_ns, bound);
     for (unsigned i = 0; ranks->count > 0 && i < RIG_LEVEL_COUNT; i++) {
         struct rig_level_result *level = &verdict->levels[i];
-        if (level->fate == RIG_FATE_HELD && (strong_levels & RIG_LEVEL_BIT(i)) != 0)
+        if (level->fate == RIG_FATE_HELD && (strong_levels() & RIG_LEVEL_BIT(i)) != 0)
             (void)snprintf(text, sizeof text, "%.400s; real time across ranks is known to %s", level->reason, bound);
         else if (level->fate == RIG_FATE_NOT_REFUTED && incomplete)
             (void)snprintf(text, sizeof text,

@@ -95,8 +95,12 @@ static enum rig_rc settle(const struct adding *a, bool settled, struct rig_witne
     if (!rig_witness_refutes(history, a->findings->lattice, witness, settled, &refutes))
         return no_memory(a->err);
     witness->refutes |= refutes; /* a proof by cases refutes levels that its cycles alone do not show */
-    if (a->findings->reads_at_once && a->findings->lattice == RIG_LATTICE_EXACT)
-        witness->refutes = rig_levels_above(RIG_LATTICE_EXACT, witness->refutes & ~rig_levels_by_operations());
+    if (a->findings->reads_at_once && a->findings->lattice == RIG_LATTICE_EXACT) {
+        /* Levels that compare operations are refuted by names alone, which hold in each order of the reads. */
+        const uint64_t named = rig_levels_refuted_by(RIG_LATTICE_EXACT, witness->anomaly, settled);
+        witness->refutes =
+            rig_levels_above(RIG_LATTICE_EXACT, witness->refutes & (named | ~rig_levels_by_operations()));
+    }
     if (a->findings->evidence == NULL)
         return rig_sentence_word(history, witness, a->findings->arena) ? RIG_OK : no_memory(a->err);
     return rig_witness_txns_keep(a->findings->evidence, history, a->findings->retired, witness, a->err);

@@ -8,20 +8,22 @@
 #include "checker/judge/proof/row_search.h"
 #include "checker/model/level.h"
 
-static const enum rig_level by_rung[RIG_RUNG_COUNT][RIG_ALONG_COUNT] = {
-    {RIG_LEVEL_READ_UNCOMMITTED, RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED, RIG_LEVEL_STRONG_READ_UNCOMMITTED},
-    {RIG_LEVEL_READ_COMMITTED, RIG_LEVEL_STRONG_SESSION_READ_COMMITTED, RIG_LEVEL_STRONG_READ_COMMITTED},
-    {RIG_LEVEL_SNAPSHOT_ISOLATION, RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION, RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION},
-    {RIG_LEVEL_SERIALIZABLE, RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, RIG_LEVEL_STRICT_SERIALIZABLE},
-};
+static enum rig_level by_rung(unsigned rung, unsigned along)
+{
+    static const enum rig_level plain[RIG_RUNG_COUNT] = {RIG_LEVEL_READ_UNCOMMITTED, RIG_LEVEL_READ_COMMITTED,
+                                                         RIG_LEVEL_SNAPSHOT_ISOLATION, RIG_LEVEL_SERIALIZABLE};
+    return rig_level_form(plain[rung], (enum rig_along)along);
+}
 
 /* Bits: the levels that a graph without open reads decides by itself. */
 static uint64_t held_by_graphs(void)
 {
-    uint64_t levels = RIG_LEVEL_BIT(RIG_LEVEL_REPEATABLE_READ);
+    uint64_t levels = 0;
+    for (unsigned along = 0; along < RIG_ALONG_COUNT; along++)
+        levels |= RIG_LEVEL_BIT(rig_level_form(RIG_LEVEL_REPEATABLE_READ, (enum rig_along)along));
     for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++) {
         for (unsigned order = 0; order < RIG_ALONG_COUNT; order++)
-            levels |= RIG_LEVEL_BIT(by_rung[rung][order]);
+            levels |= RIG_LEVEL_BIT(by_rung(rung, order));
     }
     return levels;
 }
@@ -34,13 +36,16 @@ static uint64_t held_by(const struct rig_judge *judge, uint64_t levels)
     uint64_t held = 0;
     for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++) {
         for (unsigned order = 0; order < orders; order++) {
-            const uint64_t bit = RIG_LEVEL_BIT(by_rung[rung][order]);
+            const uint64_t bit = RIG_LEVEL_BIT(by_rung(rung, order));
             if (!judge->ladder.cyclic[rung][order] && (levels & bit) != 0)
-                held |= rig_level_info(by_rung[rung][order])->below;
+                held |= rig_level_info(by_rung(rung, order))->below;
         }
     }
-    if (!items->cyclic[RIG_RUNG_ALL][RIG_ALONG_PLAIN] && (levels & RIG_LEVEL_BIT(RIG_LEVEL_REPEATABLE_READ)) != 0)
-        held |= rig_level_info(RIG_LEVEL_REPEATABLE_READ)->below;
+    for (unsigned order = 0; order < orders; order++) {
+        const enum rig_level level = rig_level_form(RIG_LEVEL_REPEATABLE_READ, (enum rig_along)order);
+        if (!items->cyclic[RIG_RUNG_ALL][order] && (levels & RIG_LEVEL_BIT(level)) != 0)
+            held |= rig_level_info(level)->below;
+    }
     return held;
 }
 
@@ -109,7 +114,7 @@ static uint64_t ordered_levels(void)
 {
     uint64_t levels = 0;
     for (unsigned along = 0; along < RIG_ALONG_COUNT; along++)
-        levels |= RIG_LEVEL_BIT(by_rung[RIG_RUNG_SNAPSHOT][along]) | RIG_LEVEL_BIT(by_rung[RIG_RUNG_ALL][along]);
+        levels |= RIG_LEVEL_BIT(by_rung(RIG_RUNG_SNAPSHOT, along)) | RIG_LEVEL_BIT(by_rung(RIG_RUNG_ALL, along));
     return levels;
 }
 
@@ -167,7 +172,7 @@ static enum rig_rc try_solver(struct asking *a, const struct rig_inference *infe
     enum rig_rc rc = RIG_OK;
     for (unsigned i = 2 * RIG_ALONG_COUNT; rc == RIG_OK && i-- > 0 && !(a->proves && a->found);) {
         const enum rig_along along = (enum rig_along)(i / 2);
-        const enum rig_level level = by_rung[i % 2 == 0 ? RIG_RUNG_SNAPSHOT : RIG_RUNG_ALL][along];
+        const enum rig_level level = by_rung(i % 2 == 0 ? RIG_RUNG_SNAPSHOT : RIG_RUNG_ALL, along);
         enum rig_answer answer = RIG_ANSWER_NO;
         if ((a->levels & ~a->held & RIG_LEVEL_BIT(level)) == 0 ||
             (along == RIG_ALONG_REALTIME && !inference->history->has_invocations))

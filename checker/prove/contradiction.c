@@ -30,7 +30,7 @@ struct proof {
     size_t count;
     struct rig_witness_orders orders;
     struct open_cases open;
-    uint32_t refuted; /* levels that forbid all cycles so far */
+    uint64_t refuted; /* levels that forbid all cycles so far */
     unsigned assumed;
     bool serial;       /* of rows: each level of the claim has an order of the transactions */
     bool by_predicate; /* of rows: a step of the cycle is */
@@ -265,15 +265,16 @@ static bool is_acknowledged(const struct proof *p, const struct rig_witness_line
 /* The properties of a cycle that the levels distinguish. */
 struct shape {
     size_t count;
-    uint32_t ww, wr, rw, process, realtime, silent; /* silent: transactions that write nothing */
+    uint32_t ww, wr, rw, process, realtime, silent; /* silent: rw steps out of transactions that write nothing */
     bool acknowledged;                              /* below read committed, too */
     bool versions; /* each wr step enters a read of the version that the step's transaction made */
     bool one_key;
     bool updates;      /* each rw step leaves a transaction that also writes the key of the step */
     bool by_predicate; /* an rw step out of a read that found no row */
     bool adjacent;     /* an rw step after an rw step */
-    bool behind_wr;    /* each rw step is after a wr step */
-    bool ascending;    /* each rw step leaves an operation after that which the step before, ww or wr, enters */
+    bool behind_wr;    /* each rw step is after a wr, process or real-time step */
+    bool ascending;    /* each rw step leaves an operation after that which the step before, ww or wr, enters; or is
+                        * after a process or real-time step, which comes before all operations */
     bool snapshots;    /* each rw step leaves that operation, or one after it */
 };
 
@@ -324,7 +325,7 @@ static struct shape shape_of(const struct proof *p, const struct rig_witness_lin
         s.rw += step->kind == RIG_WITNESS_RW;
         s.process += step->kind == RIG_WITNESS_PROCESS;
         s.realtime += step->kind == RIG_WITNESS_REALTIME;
-        s.silent += !writes(p, step->from, RIG_FACT_NONE);
+        s.silent += step->kind == RIG_WITNESS_RW && !writes(p, step->from, RIG_FACT_NONE);
         s.acknowledged = s.acknowledged && is_acknowledged(p, step);
         s.versions = s.versions && shows_version(p, step);
         s.one_key = s.one_key && (i == 0 || of == key);
@@ -336,9 +337,10 @@ static struct shape shape_of(const struct proof *p, const struct rig_witness_lin
             s.by_predicate || rig_facts_found_no_row(p->facts, p->history->txns[step->from].first_op + step->from_op);
         s.updates = s.updates && writes(p, step->from, of);
         s.adjacent = s.adjacent || last->kind == RIG_WITNESS_RW;
-        s.behind_wr = s.behind_wr && last->kind == RIG_WITNESS_WR;
-        s.ascending = s.ascending && enters && entered_op(p, last) < step->from_op;
-        s.snapshots = s.snapshots && enters && entered_op(p, last) <= step->from_op;
+        const bool ordered = last->kind == RIG_WITNESS_PROCESS || last->kind == RIG_WITNESS_REALTIME;
+        s.behind_wr = s.behind_wr && (ordered || last->kind == RIG_WITNESS_WR);
+        s.ascending = s.ascending && (ordered || (enters && entered_op(p, last) < step->from_op));
+        s.snapshots = s.snapshots && (ordered || (enters && entered_op(p, last) <= step->from_op));
     }
     RIG_INVARIANT(s.ww + s.wr + s.rw + s.process + s.realtime == count && s.silent <= count);
     RIG_INVARIANT(s.rw > 0 || (!s.adjacent && !s.by_predicate));
@@ -363,7 +365,7 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
          * the two transactions form a cycle of ww steps. */
         return s->count == 2 && s->rw == 1 && s->ww == 1 && (s->one_key || s->updates);
     case RIG_FORBIDS_ATOMIC_LATER:
-        return s->count == 2 && s->rw == 1 && s->wr == 1 && s->versions && s->ascending;
+        return s->count == 2 && s->rw == 1 && s->ww == 0 && s->versions && s->ascending;
     case RIG_FORBIDS_MONOTONIC_VIEW:
         return s->rw == 1 && s->ascending;
     case RIG_FORBIDS_MONOTONIC_READS:
@@ -371,7 +373,7 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
     case RIG_FORBIDS_SINGLE:
         return s->rw == 1;
     case RIG_FORBIDS_ATOMIC:
-        return s->count == 2 && s->rw == 1 && s->wr == 1 && s->versions;
+        return s->count == 2 && s->rw == 1 && s->ww == 0 && s->versions;
     case RIG_FORBIDS_CAUSAL:
         return s->rw == 1 && s->ww == 0 && s->versions;
     case RIG_FORBIDS_UPDATE_ATOMIC:
@@ -391,27 +393,39 @@ static bool is_forbidden(const struct shape *s, const struct rig_proved_level *l
 }
 
 /* Levels that compare operations, keys or two transactions are left to those below them. */
-static uint32_t levels_forbidding_rows(const struct shape *s)
+static uint64_t levels_forbidding_rows(const struct shape *s)
 {
-    uint32_t levels = 0;
+    uint64_t levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++) {
         const enum rig_forbids forbids = rig_proved_levels[i].forbids;
         const bool is_about_cycles = forbids == RIG_FORBIDS_SINGLE || forbids == RIG_FORBIDS_SNAPSHOT ||
                                      forbids == RIG_FORBIDS_ITEMS || forbids == RIG_FORBIDS_ANY;
         if ((s->rw == 0 || is_about_cycles) && is_forbidden(s, &rig_proved_levels[i]))
-            levels |= UINT32_C(1) << i;
+            levels |= UINT64_C(1) << i;
     }
     return rig_proved_levels_above(levels);
 }
 
-static uint32_t levels_forbidding(const struct shape *s)
+static uint64_t levels_forbidding(const struct shape *s)
 {
-    uint32_t levels = 0;
+    uint64_t levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++)
-        levels |= (uint32_t)is_forbidden(s, &rig_proved_levels[i]) << i;
+        levels |= (uint64_t)is_forbidden(s, &rig_proved_levels[i]) << i;
     /* Each stronger level forbids it, too. */
     RIG_INVARIANT((rig_proved_levels_above(levels) & ~levels) == 0);
     return levels;
+}
+
+/* Whether each rw step follows one of process or real-time order: then it leaves a later operation than the one that the
+ * cycle enters, whatever the order of the reads. */
+static bool follows_order(const struct rig_witness_line *steps, size_t count)
+{
+    bool follows = true;
+    for (size_t i = 0; i < count; i++) {
+        const enum rig_witness_kind before = steps[i == 0 ? count - 1 : i - 1].kind;
+        follows &= steps[i].kind != RIG_WITNESS_RW || before == RIG_WITNESS_PROCESS || before == RIG_WITNESS_REALTIME;
+    }
+    return follows;
 }
 
 static enum rig_rc check_cycle(struct proof *p, const struct rig_witness_line *steps, size_t count)
@@ -428,6 +442,8 @@ static enum rig_rc check_cycle(struct proof *p, const struct rig_witness_line *s
     struct shape shape = shape_of(p, steps, count);
     shape.by_predicate |= p->by_predicate;
     p->refuted &= p->facts->form == RIG_FACTS_ROWS ? levels_forbidding_rows(&shape) : levels_forbidding(&shape);
+    if (p->history->reads_at_once && !follows_order(steps, count))
+        p->refuted &= ~rig_proved_levels_by_operations();
     return RIG_OK;
 }
 
@@ -435,13 +451,13 @@ static enum rig_rc check_cycle(struct proof *p, const struct rig_witness_line *s
 
 /* The levels at which either of two transactions comes before the other one: as a whole, or the reads of one before the
  * commit of the other one. */
-static uint32_t levels_with_row_cases(bool serial)
+static uint64_t levels_with_row_cases(bool serial)
 {
-    uint32_t levels = 0;
+    uint64_t levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++) {
         const enum rig_forbids forbids = rig_proved_levels[i].forbids;
         if (forbids == RIG_FORBIDS_ANY || (forbids == RIG_FORBIDS_SNAPSHOT && !serial))
-            levels |= UINT32_C(1) << i;
+            levels |= UINT64_C(1) << i;
     }
     return levels;
 }
@@ -504,7 +520,7 @@ static enum rig_rc check_lines(struct proof *p)
     return rc;
 }
 
-enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsigned assumed,
+enum rig_rc rig_contradict(const struct rig_facts *facts, uint64_t levels, unsigned assumed,
                            const struct rig_witness_lines *lines, struct rig_err *err)
 {
     RIG_REQUIRE(levels != 0 && levels >> RIG_PROVED_LEVELS == 0);
@@ -513,10 +529,10 @@ enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsig
                       .history = facts->history,
                       .lines = lines->at,
                       .count = lines->count,
-                      .refuted = facts->history->reads_at_once ? ~rig_proved_levels_by_operations() : ~UINT32_C(0),
+                      .refuted = ~UINT64_C(0),
                       .assumed = assumed,
                       .err = err};
-    struct rig_impossible found = {.levels = ~UINT32_C(0)};
+    struct rig_impossible found = {.levels = ~UINT64_C(0)};
     enum rig_rc rc;
     p.serial = true;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++)
@@ -534,7 +550,9 @@ enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsig
     else
         rc = check_lines(&p);
     p.refuted &= found.levels;
-    const uint32_t left = levels & ~rig_proved_levels_above(p.refuted);
+    if (facts->history->reads_at_once && lines->count == 1)
+        p.refuted &= ~rig_proved_levels_by_operations();
+    const uint64_t left = levels & ~rig_proved_levels_above(p.refuted);
     for (int i = 0; rc == RIG_OK && i < RIG_PROVED_LEVELS; i++) {
         if ((left >> i & 1) != 0)
             rc = rig_fail(err, RIG_E_INPUT, "the witness does not refute %s", rig_proved_levels[i].name);

@@ -82,7 +82,7 @@ RIG_VEC(struct rig_witness_line, rig_witness_lines)
 
 /* `levels`: bits; `assumed`: RIG_ASSUMES() of the assumptions that may be made. RIG_OK: the witness refutes them all.
  * RIG_E_INPUT: it does not. `facts` with rig_facts_witness(). */
-enum rig_rc rig_contradict(const struct rig_facts *facts, uint32_t levels, unsigned assumed,
+enum rig_rc rig_contradict(const struct rig_facts *facts, uint64_t levels, unsigned assumed,
                            const struct rig_witness_lines *lines, struct rig_err *err);
 
 #endif

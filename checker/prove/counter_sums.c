@@ -239,7 +239,7 @@ static bool is_against(enum rig_witness_kind kind, const struct rig_proved_level
     }
 }
 
-enum rig_rc rig_impossible_sum(const struct rig_facts *facts, const struct rig_witness_line *line, uint32_t *levels,
+enum rig_rc rig_impossible_sum(const struct rig_facts *facts, const struct rig_witness_line *line, uint64_t *levels,
                                struct rig_err *err)
 {
     RIG_REQUIRE(facts->form == RIG_FACTS_SUMS && line->from < facts->history->txn_count &&
@@ -255,7 +255,7 @@ enum rig_rc rig_impossible_sum(const struct rig_facts *facts, const struct rig_w
                         rig_txn_name(history, line->from));
     *levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++)
-        *levels |= (uint32_t)is_against(line->kind, &rig_proved_levels[i]) << i;
+        *levels |= (uint64_t)is_against(line->kind, &rig_proved_levels[i]) << i;
     RIG_INVARIANT(*levels >> RIG_PROVED_LEVELS == 0);
     return RIG_OK;
 }

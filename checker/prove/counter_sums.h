@@ -8,7 +8,7 @@
 #include "checker/prove/contradiction.h"
 
 /* Gives the levels, bits, that the read refutes. RIG_E_INPUT: the history does not show it, or it is no such claim. */
-enum rig_rc rig_impossible_sum(const struct rig_facts *facts, const struct rig_witness_line *line, uint32_t *levels,
+enum rig_rc rig_impossible_sum(const struct rig_facts *facts, const struct rig_witness_line *line, uint64_t *levels,
                                struct rig_err *err);
 
 /* Whether increments of the key may sum up to the value: it is within all that may have been added and taken, and a

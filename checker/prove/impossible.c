@@ -337,12 +337,12 @@ static bool is_by_predicate(const struct claim *c)
                                                       : false;
 }
 
-static uint32_t levels_against(const struct claim *c, bool by_predicate)
+static uint64_t levels_against(const struct claim *c, bool by_predicate)
 {
     const bool impossible = c->line->kind == RIG_WITNESS_GARBAGE || c->line->kind == RIG_WITNESS_DUPLICATE;
     const bool settled = c->history->txns[c->line->from].outcome == RIG_OUTCOME_OK &&
                          c->history->txns[c->line->to].outcome == RIG_OUTCOME_OK;
-    uint32_t levels = 0;
+    uint64_t levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++) {
         const struct rig_proved_level *level = &rig_proved_levels[i];
         bool against = level->forbids != RIG_FORBIDS_WRITES || (impossible && settled);
@@ -351,7 +351,7 @@ static uint32_t levels_against(const struct claim *c, bool by_predicate)
         else if (c->line->kind == RIG_WITNESS_LOST_UPDATE)
             against = rig_forbids_lost_update(level->forbids);
         against = against && !(by_predicate && rig_forbids_items_alone(level->forbids));
-        levels |= (uint32_t)against << i;
+        levels |= (uint64_t)against << i;
     }
     RIG_INVARIANT(levels >> RIG_PROVED_LEVELS == 0);
     RIG_INVARIANT(!by_predicate || c->line->kind == RIG_WITNESS_INTERNAL || c->line->kind == RIG_WITNESS_LOST_UPDATE);

@@ -14,7 +14,7 @@ bool rig_forbids_lost_update(enum rig_forbids forbids);
 /* Whether the read shows the value. */
 bool rig_shows(const struct rig_history *history, const struct rig_txn_op *read, int64_t value);
 struct rig_impossible {
-    uint32_t levels;   /* that it refutes, as bits */
+    uint64_t levels;   /* that it refutes, as bits */
     bool by_predicate; /* it rests on a read that found no row */
     uint32_t against;  /* internal: the transaction's operation with which the read disagrees, from 0 */
 };

@@ -239,7 +239,7 @@ static enum rig_rc search(struct claim *c)
 /* ---- the claim ---- */
 
 /* The least that the levels keep. */
-static enum rig_rc least_kept(struct claim *c, uint32_t levels)
+static enum rig_rc least_kept(struct claim *c, uint64_t levels)
 {
     c->keeps = RIG_KEEPS_TIME;
     for (int level = 0; level < RIG_PROVED_LEVELS; level++) {
@@ -255,7 +255,7 @@ static enum rig_rc least_kept(struct claim *c, uint32_t levels)
                : RIG_OK;
 }
 
-enum rig_rc rig_no_order(const struct rig_facts *facts, uint32_t levels, const uint32_t *txns, size_t count,
+enum rig_rc rig_no_order(const struct rig_facts *facts, uint64_t levels, const uint32_t *txns, size_t count,
                          struct rig_err *err)
 {
     RIG_REQUIRE(levels != 0 && levels >> RIG_PROVED_LEVELS == 0);

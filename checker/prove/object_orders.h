@@ -22,7 +22,7 @@
 
 /* `txns`: the named ones (ids); `levels`: bits. RIG_OK: they refute each of the levels. RIG_E_INPUT: they do not.
  * RIG_E_LIMIT: the search is too large. */
-enum rig_rc rig_no_order(const struct rig_facts *facts, uint32_t levels, const uint32_t *txns, size_t count,
+enum rig_rc rig_no_order(const struct rig_facts *facts, uint64_t levels, const uint32_t *txns, size_t count,
                          struct rig_err *err);
 
 #endif

@@ -88,7 +88,7 @@ static bool read_txn(struct reading *r, uint32_t *txn)
 }
 
 /* The levels up to the end of the line. */
-static enum rig_rc read_levels(struct reading *r, uint32_t *levels)
+static enum rig_rc read_levels(struct reading *r, uint64_t *levels)
 {
     *levels = 0;
     for (struct word word = next_word(r); word.size > 0; word = next_word(r)) {
@@ -96,7 +96,7 @@ static enum rig_rc read_levels(struct reading *r, uint32_t *levels)
         if (level < 0)
             return refuse(r, "no such level");
         RIG_INVARIANT(level < RIG_PROVED_LEVELS);
-        *levels |= UINT32_C(1) << level;
+        *levels |= UINT64_C(1) << level;
     }
     return *levels != 0 && end_line(r) ? RIG_OK : refuse(r, "a claim without levels");
 }
@@ -159,7 +159,7 @@ static enum rig_rc read_held(struct reading *r)
 {
     const struct word word = next_word(r);
     unsigned kind = 0;
-    uint32_t levels;
+    uint64_t levels;
     while (kind < RIG_ORDER_KINDS && !is_word(word, rig_order_kinds[kind]))
         kind++;
     if (kind == RIG_ORDER_KINDS)
@@ -218,7 +218,7 @@ static enum rig_rc read_line(struct reading *r)
 }
 
 /* "no-order T U V...", the only line of a witness of objects. */
-static enum rig_rc read_no_order(struct reading *r, uint32_t levels)
+static enum rig_rc read_no_order(struct reading *r, uint64_t levels)
 {
     uint32_t txn;
     r->events.count = 0;
@@ -240,7 +240,7 @@ static enum rig_rc read_no_order(struct reading *r, uint32_t levels)
 static enum rig_rc read_refuted(struct reading *r)
 {
     static const char no_order[] = "no-order ";
-    uint32_t levels;
+    uint64_t levels;
     enum rig_rc rc = read_levels(r, &levels);
     r->lines.count = 0;
     if (rc == RIG_OK && (size_t)(r->end - r->at) >= sizeof no_order - 1 &&

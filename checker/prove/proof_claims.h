@@ -9,7 +9,7 @@
 #include "checker/prove/facts.h"
 
 struct rig_proved {
-    uint32_t held, refuted; /* proved levels, as bits, with those that follow from them */
+    uint64_t held, refuted; /* proved levels, as bits, with those that follow from them */
     uint32_t count;         /* claims that were proved */
     unsigned assumed;       /* RIG_ASSUMES() of what the proof assumes (contradiction.h) */
 };

@@ -12,7 +12,8 @@
  * Sources: Adya, Liskov & O'Neil 2000 (PL-1, PL-2, PL-2.99, PL-3); Adya 1999, chapter 4 (PL-2L, PL-MSR, PL-2+, PL-FCV,
  * PL-CS, PL-3U, PL-SI); Bailis et al. 2014, 5.1.2 (monotonic atomic view); Cerone, Bernardi & Gotsman 2015, section 3
  * (read atomic, causal, update atomic, parallel snapshot isolation, prefix); Cerone & Gotsman 2018, section 4 (snapshot
- * isolation: no cycle without two adjacent rw edges); Daudjee & Salem 2004, 2006 (session and strong forms); Herlihy &
+ * isolation: no cycle without two adjacent rw edges); Daudjee & Salem 2004, 2006 (session and strong forms: the orders of processes and of real time count as what
+ * a transaction sees before its first operation); Herlihy &
  * Wing 1990 and Papadimitriou 1979 (strict and view serializability).
  */
 #ifndef RIG_CHECKER_PROVE_PROVED_LEVELS_H
@@ -36,7 +37,7 @@ enum rig_forbids {
     RIG_FORBIDS_UPDATE_ATOMIC,   /* one wr or ww edge and one rw edge */
     RIG_FORBIDS_PREFIX,          /* rw edges, each after a wr edge */
     RIG_FORBIDS_SNAPSHOT,        /* rw edges, no two of which are adjacent */
-    RIG_FORBIDS_UPDATES,         /* at most one transaction that writes nothing */
+    RIG_FORBIDS_UPDATES,         /* at most one rw edge out of a transaction that writes nothing */
     RIG_FORBIDS_ITEMS,           /* any edges, but no rw edge out of a read that found no row */
     RIG_FORBIDS_ANY,             /* any edges */
 };
@@ -49,14 +50,14 @@ static inline bool rig_forbids_items_alone(enum rig_forbids forbids)
 /* The order that also joins transactions; real time includes that of processes. */
 enum rig_keeps { RIG_KEEPS_NOTHING, RIG_KEEPS_PROCESSES, RIG_KEEPS_TIME };
 
-enum { RIG_PROVED_LEVELS = 26 };
+enum { RIG_PROVED_LEVELS = 50 };
 
 struct rig_proved_level {
     const char *name;
     enum rig_forbids forbids;
     enum rig_keeps keeps;
     bool internal;        /* reads agree with the transaction's own earlier reads and writes */
-    const char *below[4]; /* the levels that follow directly */
+    const char *below[5]; /* the levels that follow directly */
 };
 
 /* Weaker levels come before stronger ones. */
@@ -65,9 +66,9 @@ extern const struct rig_proved_level rig_proved_levels[RIG_PROVED_LEVELS];
 /* The index of a level, or -1. */
 int rig_proved_level_find(const char *name, size_t length);
 /* Bits: the levels of `set` and all that follow from them; or all from which one of them follows. */
-uint32_t rig_proved_levels_below(uint32_t set);
-uint32_t rig_proved_levels_above(uint32_t set);
+uint64_t rig_proved_levels_below(uint64_t set);
+uint64_t rig_proved_levels_above(uint64_t set);
 /* Bits: the levels that compare the operations of a transaction. */
-uint32_t rig_proved_levels_by_operations(void);
+uint64_t rig_proved_levels_by_operations(void);
 
 #endif

@@ -124,17 +124,6 @@ static enum rig_rc order_versions(struct rig_replay *r)
 
 /* ---- process and real-time order ---- */
 
-/* Where the transaction begins, for the order of processes or of real time. Processes that run in turn complete in
- * their order. */
-static uint32_t begins(const struct rig_history *history, const struct rig_txn *txn, bool processes)
-{
-    if (processes && history->in_turn && txn->complete_at != RIG_POSITION_NONE)
-        return txn->complete_at;
-    return txn->invoke_at != RIG_POSITION_NONE                  ? txn->invoke_at
-           : processes && txn->complete_at != RIG_POSITION_NONE ? txn->complete_at
-                                                                : 0;
-}
-
 /* No transaction ended before another one began that reads earlier in the order: so no end comes before the latest
  * begin so far, of the process or of all. */
 static enum rig_rc keep_order(const struct rig_replay *r, bool processes)
@@ -152,7 +141,7 @@ static enum rig_rc keep_order(const struct rig_replay *r, bool processes)
             break;
         }
         RIG_INVARIANT(stands[txn] < r->times[txn]);
-        const uint32_t begin = begins(r->history, t, processes);
+        const uint32_t begin = rig_replay_begins(r->history, t, processes);
         if (stands[txn]++ == 0 && (*most == RIG_TABLE_NONE || *most < begin))
             *most = begin;
         if (stands[txn] == r->times[txn] && rig_txn_end(r->history, txn) < *most)
@@ -348,7 +337,7 @@ static enum rig_rc replay_rows(struct rig_replay *r)
     return rc == RIG_OK ? rig_replay_predicates(r) : rc;
 }
 
-static enum rig_rc prove(struct rig_replay *r, uint32_t levels)
+static enum rig_rc prove(struct rig_replay *r, uint64_t levels)
 {
     enum rig_rc rc = init(r);
     if (rc == RIG_OK)
@@ -362,11 +351,11 @@ static enum rig_rc prove(struct rig_replay *r, uint32_t levels)
             continue;
         rc = keep(r, info->keeps);
         if (rc == RIG_OK && r->kind == RIG_ORDER_COMMITS && info->forbids != RIG_FORBIDS_FLOW)
-            rc = rig_replay_single(r, info->forbids);
+            rc = rig_replay_single(r, info->forbids, info->keeps);
     }
     return rc;
 }
-enum rig_rc rig_replay(const struct rig_facts *facts, const struct rig_order *order, uint32_t levels,
+enum rig_rc rig_replay(const struct rig_facts *facts, const struct rig_order *order, uint64_t levels,
                        struct rig_err *err)
 {
     const enum rig_order_kind kind = order->kind;

@@ -57,7 +57,7 @@ struct rig_order {
 
 /* `levels`: bits. RIG_OK: each level is proved. RIG_E_INPUT: the order does not explain the history, or proves no such
  * level. RIG_E_LIMIT: it cannot be told. */
-enum rig_rc rig_replay(const struct rig_facts *facts, const struct rig_order *order, uint32_t levels,
+enum rig_rc rig_replay(const struct rig_facts *facts, const struct rig_order *order, uint64_t levels,
                        struct rig_err *err);
 
 #endif

@@ -142,7 +142,15 @@ struct search {
     uint32_t *missed, missed_count;   /* what find_missed() found: transactions */
     uint32_t *first_reader, *readers; /* UPDATES, per version: transactions that write, and read it */
     uint32_t least;                   /* no transaction below this place in the order matters */
-    uint64_t steps_left;              /* of all searches */
+    enum rig_keeps keeps;
+    struct rig_replay_before *before; /* where the order of processes counts */
+    /* Where that of real time counts. All paths lead forward in the order, so of two real-time edges one, or one between
+     * their ends, closes a shorter cycle with the rw edge: one is enough. */
+    uint32_t *early;     /* per transaction: the first end among it and those to which paths lead from it */
+    uint32_t *late;      /* per transaction: the last begin among it and those from which paths lead to it */
+    uint32_t timed;      /* the transaction whose times are spread to what meet() is given, or RIG_FACT_NONE */
+    bool forwards;       /* to `late`, else to `early` */
+    uint64_t steps_left; /* of all searches */
 };
 
 enum { STEPS_AN_OPERATION = 256 };
@@ -152,9 +160,23 @@ static void step(struct search *s)
     s->steps_left -= s->steps_left > 0;
 }
 
+/* An edge leads from `txn` to the transaction whose times are spread. */
+static void spread_time(const struct search *s, uint32_t txn)
+{
+    RIG_REQUIRE(s->early != NULL && s->late != NULL);
+    if (s->forwards && s->late[txn] > s->late[s->timed])
+        s->late[s->timed] = s->late[txn];
+    if (!s->forwards && s->early[s->timed] < s->early[txn])
+        s->early[txn] = s->early[s->timed];
+}
+
 static void meet(struct search *s, uint32_t txn, uint32_t start)
 {
     RIG_REQUIRE(txn < s->r->history->txn_count && start < s->r->history->txn_count);
+    if (s->timed != RIG_FACT_NONE) {
+        spread_time(s, txn);
+        return;
+    }
     step(s);
     if (s->r->at[txn] < s->least || txn == start || s->mark[txn] == start + 1)
         return;
@@ -222,12 +244,48 @@ static void follow(struct search *s, uint32_t op, uint32_t start)
         follow_write(s, op, start);
 }
 
+static bool writes(const struct rig_replay *r, uint32_t txn, uint32_t key)
+{
+    for (uint32_t op = r->history->txns[txn].first_op; op < r->history->txns[txn + 1].first_op; op++) {
+        if (!rig_op_reads(r->history->ops[op].kind) && (key == RIG_FACT_NONE || r->history->ops[op].key == key))
+            return true;
+    }
+    return false;
+}
+
+struct following {
+    struct search *search;
+    uint32_t start;
+};
+
+static void meet_before(void *context, uint32_t txn)
+{
+    const struct following *following = context;
+    struct search *s = following->search;
+    step(s);
+    meet(s, txn, following->start);
+}
+
+static void follow_process(struct search *s, uint32_t txn, uint32_t start)
+{
+    struct following following = {s, start};
+    if (s->before != NULL)
+        rig_replay_before_each(s->before, txn, meet_before, &following);
+}
+
+/* Whether cycles of two transactions alone are forbidden. */
+static bool is_direct(const struct search *s)
+{
+    return s->forbids == RIG_FORBIDS_ATOMIC || s->forbids == RIG_FORBIDS_ATOMIC_LATER ||
+           s->forbids == RIG_FORBIDS_UPDATE_ATOMIC;
+}
+
 static void follow_all(struct search *s, uint32_t start)
 {
-    const bool direct = s->forbids == RIG_FORBIDS_ATOMIC || s->forbids == RIG_FORBIDS_ATOMIC_LATER ||
-                        s->forbids == RIG_FORBIDS_UPDATE_ATOMIC;
+    const bool direct = is_direct(s);
     while (s->waiting_count > 0 && !direct) {
         const uint32_t txn = s->waiting[--s->waiting_count];
+        follow_process(s, txn, start);
         for (uint32_t op = s->r->history->txns[txn].first_op; op < s->r->history->txns[txn + 1].first_op; op++)
             follow(s, op, start);
     }
@@ -259,21 +317,61 @@ static void find_missed(struct search *s, uint32_t txn, uint32_t op)
     }
 }
 
-static bool meets_missed(const struct search *s, uint32_t txn)
+/* `late`: the last begin among the transaction and those from which paths lead to it that count. */
+static bool meets_missed(const struct search *s, uint32_t txn, uint32_t late)
 {
     bool met = false;
     for (uint32_t i = 0; !met && i < s->missed_count; i++)
-        met = s->mark[s->missed[i]] == txn + 1;
+        met = s->mark[s->missed[i]] == txn + 1 || rig_replay_precedes(s->r->history, s->keeps, s->missed[i], txn) ||
+              (s->early != NULL && s->early[s->missed[i]] < late);
     return met;
 }
 
-static bool writes(const struct rig_replay *r, uint32_t txn, uint32_t key)
+/* ---- real time ---- */
+
+static void spread_times_of(struct search *s, uint32_t txn, bool forwards)
 {
-    for (uint32_t op = r->history->txns[txn].first_op; op < r->history->txns[txn + 1].first_op; op++) {
-        if (!rig_op_reads(r->history->ops[op].kind) && (key == RIG_FACT_NONE || r->history->ops[op].key == key))
-            return true;
+    s->timed = txn;
+    s->forwards = forwards;
+    follow_process(s, txn, txn);
+    for (uint32_t op = s->r->history->txns[txn].first_op; op < s->r->history->txns[txn + 1].first_op; op++)
+        follow(s, op, txn);
+    s->timed = RIG_FACT_NONE;
+}
+
+/* The last begin among the transaction and those from which edges lead to its operations before this one. */
+static uint32_t late_before(struct search *s, uint32_t txn, uint32_t op_end)
+{
+    const uint32_t whole = s->late[txn];
+    s->late[txn] = rig_replay_begins(s->r->history, &s->r->history->txns[txn], false);
+    s->timed = txn;
+    s->forwards = true;
+    follow_process(s, txn, txn);
+    for (uint32_t op = s->r->history->txns[txn].first_op; op < op_end; op++)
+        follow(s, op, txn);
+    s->timed = RIG_FACT_NONE;
+    const uint32_t late = s->late[txn];
+    s->late[txn] = whole;
+    RIG_INVARIANT(late <= whole);
+    return late;
+}
+
+static bool find_times(struct search *s)
+{
+    const struct rig_history *history = s->r->history;
+    s->early = malloc(((size_t)history->txn_count + 1) * sizeof s->early[0]);
+    s->late = malloc(((size_t)history->txn_count + 1) * sizeof s->late[0]);
+    if (s->early == NULL || s->late == NULL)
+        return false;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        s->early[txn] = rig_txn_end(history, txn);
+        s->late[txn] = rig_replay_begins(history, &history->txns[txn], false);
     }
-    return false;
+    for (size_t e = 0; e < s->r->count; e++)
+        spread_times_of(s, s->r->events[e], true);
+    for (size_t e = s->r->count; e-- > 0;)
+        spread_times_of(s, s->r->events[e], false);
+    return true;
 }
 
 /* False where a cycle with one rw edge out of the transaction exists (UPDATES: with one out of a transaction that
@@ -296,10 +394,14 @@ static bool search_txn(struct search *s, uint32_t txn)
     }
     if (s->least == UINT32_MAX || s->forbids == RIG_FORBIDS_CURSOR)
         return true;
+    if (!is_direct(s))
+        follow_process(s, txn, txn);
+    follow_all(s, txn);
     for (uint32_t op = first; op < end; op++) {
         if (ascends) {
             find_missed(s, txn, op);
-            if (meets_missed(s, txn))
+            if (s->missed_count > 0 &&
+                meets_missed(s, txn, s->late == NULL || is_direct(s) ? 0 : late_before(s, txn, op)))
                 return false;
         }
         follow(s, op, txn);
@@ -307,7 +409,7 @@ static bool search_txn(struct search *s, uint32_t txn)
     }
     for (uint32_t op = first; op < end && !ascends; op++) {
         find_missed(s, txn, op);
-        if (meets_missed(s, txn))
+        if (meets_missed(s, txn, s->late == NULL ? 0 : s->late[txn]))
             return false;
     }
     return true;
@@ -343,19 +445,32 @@ static bool index_readers(struct search *s)
     return s->first_reader != NULL && s->readers != NULL;
 }
 
-enum rig_rc rig_replay_single(struct rig_replay *r, enum rig_forbids forbids)
+/* Whether memory suffices. */
+static bool search_init(struct search *s)
+{
+    const bool paths = !is_direct(s) && s->forbids != RIG_FORBIDS_CURSOR;
+    if (s->mark == NULL || s->waiting == NULL || s->missed == NULL ||
+        (s->forbids == RIG_FORBIDS_UPDATES && !index_readers(s)))
+        return false;
+    if (paths && s->keeps != RIG_KEEPS_NOTHING)
+        s->before = rig_replay_before_new(s->r);
+    return !paths || s->keeps == RIG_KEEPS_NOTHING ||
+           (s->before != NULL && (s->keeps != RIG_KEEPS_TIME || find_times(s)));
+}
+
+enum rig_rc rig_replay_single(struct rig_replay *r, enum rig_forbids forbids, enum rig_keeps keeps)
 {
     RIG_REQUIRE(r->kind == RIG_ORDER_COMMITS && forbids != RIG_FORBIDS_FLOW);
     const size_t txns = (size_t)r->history->txn_count + 1;
     struct search s = {.r = r,
                        .forbids = forbids,
+                       .keeps = keeps,
+                       .timed = RIG_FACT_NONE,
                        .mark = calloc(txns, sizeof *s.mark),
                        .waiting = calloc(txns, sizeof *s.waiting),
                        .missed = calloc((size_t)r->history->op_count + 1, sizeof *s.missed),
                        .steps_left = (uint64_t)STEPS_AN_OPERATION * ((uint64_t)r->history->op_count + 4096)};
-    const bool ok = s.mark != NULL && s.waiting != NULL && s.missed != NULL &&
-                    (forbids != RIG_FORBIDS_UPDATES || index_readers(&s));
-    enum rig_rc rc = ok ? RIG_OK : rig_no_memory(r->err, "the replay");
+    enum rig_rc rc = search_init(&s) ? RIG_OK : rig_no_memory(r->err, "the replay");
     for (uint32_t txn = 0; rc == RIG_OK && txn < r->history->txn_count; txn++) {
         if (r->at[txn] > 0 && !search_txn(&s, txn))
             rc = refuse(r, txn, "misses a write that the level does not allow it to miss");
@@ -367,5 +482,8 @@ enum rig_rc rig_replay_single(struct rig_replay *r, enum rig_forbids forbids)
     free(s.missed);
     free(s.first_reader);
     free(s.readers);
+    rig_replay_before_free(s.before);
+    free(s.early);
+    free(s.late);
     return rc;
 }

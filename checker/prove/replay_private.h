@@ -49,7 +49,19 @@ enum rig_rc rig_replay_counters(struct rig_replay *r);
 enum rig_rc rig_replay_predicates(struct rig_replay *r);
 /* For histories of objects. */
 enum rig_rc rig_replay_objects(struct rig_replay *r);
-/* Whether the order `commits` has no cycle of the form with one rw edge. */
-enum rig_rc rig_replay_single(struct rig_replay *r, enum rig_forbids forbids);
+/* Whether the order `commits`, which keeps that of processes or of real time, has no cycle of the form with one rw
+ * edge. */
+enum rig_rc rig_replay_single(struct rig_replay *r, enum rig_forbids forbids, enum rig_keeps keeps);
+
+/* Where the transaction begins, for the order of processes or of real time. */
+uint32_t rig_replay_begins(const struct rig_history *history, const struct rig_txn *txn, bool processes);
+/* Whether the order that is kept puts the one before the other. */
+bool rig_replay_precedes(const struct rig_history *history, enum rig_keeps keeps, uint32_t before, uint32_t after);
+/* The transactions before each one in its process. NULL when memory runs out; free with rig_replay_before_free(). */
+struct rig_replay_before *rig_replay_before_new(const struct rig_replay *r);
+void rig_replay_before_free(struct rig_replay_before *before);
+/* The transactions that precede this one in its process, without those that precede another one of them. */
+void rig_replay_before_each(const struct rig_replay_before *before, uint32_t txn,
+                            void (*take)(void *context, uint32_t txn), void *context);
 
 #endif

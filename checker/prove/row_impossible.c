@@ -143,7 +143,7 @@ static bool forbids(const struct rig_proved_level *level, enum rig_witness_kind 
     return level->forbids != RIG_FORBIDS_WRITES || (impossible && settled);
 }
 
-enum rig_rc rig_impossible_row(const struct rig_facts *facts, const struct rig_witness_line *line, uint32_t *levels,
+enum rig_rc rig_impossible_row(const struct rig_facts *facts, const struct rig_witness_line *line, uint64_t *levels,
                                struct rig_err *err)
 {
     const struct rig_history *history = facts->history;
@@ -172,6 +172,6 @@ enum rig_rc rig_impossible_row(const struct rig_facts *facts, const struct rig_w
         history->txns[line->from].outcome == RIG_OUTCOME_OK && history->txns[line->to].outcome == RIG_OUTCOME_OK;
     *levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++)
-        *levels |= (__typeof__(*levels))forbids(&rig_proved_levels[i], line->kind, settled) << i;
+        *levels |= (uint64_t)forbids(&rig_proved_levels[i], line->kind, settled) << i;
     return RIG_OK;
 }

@@ -10,7 +10,7 @@
 #include "checker/prove/contradiction.h"
 
 /* *levels: bits of those that it refutes. RIG_E_INPUT: the history does not show it. */
-enum rig_rc rig_impossible_row(const struct rig_facts *facts, const struct rig_witness_line *line, uint32_t *levels,
+enum rig_rc rig_impossible_row(const struct rig_facts *facts, const struct rig_witness_line *line, uint64_t *levels,
                                struct rig_err *err);
 
 #endif

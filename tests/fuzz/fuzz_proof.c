@@ -62,11 +62,11 @@ static const struct subject {
          OK(1, get, "\"ab\"") INVOKE(2, get, "nil") OK(2, get, "\"a\"")},
 };
 
-static uint32_t level_of(const char *name)
+static uint64_t level_of(const char *name)
 {
     const int level = rig_proved_level_find(name, strlen(name));
     RIG_REQUIRE(level >= 0);
-    return UINT32_C(1) << level;
+    return UINT64_C(1) << level;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -198,8 +198,8 @@ static void replay(const struct rig_history *history, const struct rig_verdict *
     RIG_REQUIRE((rc == RIG_OK) == (err.rc == RIG_OK));
     *(rc == RIG_OK ? &replays->proved : &replays->refused) += 1;
     if (answers != NULL)
-        (void)fprintf(answers, "%s: %d, held %x, refuted %x\n", rig_data_types[history->workload].name, (int)rc,
-                      proved.held, proved.refuted);
+        (void)fprintf(answers, "%s: %d, held %" PRIx64 ", refuted %" PRIx64 "\n",
+                      rig_data_types[history->workload].name, (int)rc, proved.held, proved.refuted);
     for (int level = 0; level < RIG_LEVEL_COUNT; level++) {
         const char *name = rig_level_info((enum rig_level)level)->name;
         const int index = rig_proved_level_find(name, strlen(name));

@@ -26,7 +26,8 @@ VALUES = ["values.edn", "tuples.edn", "mixed-keys.edn"]
 REFUSED = {"empty.jsonl": "is empty", "left-out-transaction.jsonl": "would be lost"}
 # One operation of these shows several registers, in no known order. Only rig's own form can say so; a text gives the reads an
 # order, so levels that compare operations are decided there.
-READS_AT_ONCE = ["dirty-reads-skew.jsonl", "dirty-reads-half.jsonl", "monotonic-skew.jsonl"]
+READS_AT_ONCE = ["dirty-reads-skew.jsonl", "dirty-reads-half.jsonl", "dirty-reads-lost-row.jsonl", "dirty-reads-strong.jsonl",
+                 "monotonic-skew.jsonl", "monotonic-backward.jsonl", "monotonic-lost-update.jsonl", "monotonic-time.jsonl"]
 # Facts of the file that was read, which a converted one does not have.
 FACTS = ["sorted", "reused", "skipped"]
 

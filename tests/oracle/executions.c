@@ -439,10 +439,20 @@ static bool is_cursor_stable(const struct search *s)
     return true;
 }
 
-/* The writers that `txn` read from before its operation `op` and, with `writes`, those that it overwrote. */
-static uint32_t met_before(const struct search *s, int txn, int op, bool writes)
+/* The transactions that the order puts before this one. */
+static uint32_t ordered_before(const struct search *s, enum execution_order order, int txn)
 {
-    uint32_t met = 0;
+    uint32_t before = 0;
+    for (int a = 0; a < s->history->txn_count; a++)
+        before |= in(s->committed, a) && in(s->before[order][a], txn) ? bit(a) : 0;
+    return before;
+}
+
+/* The writers that `txn` read from before its operation `op` and, with `writes`, those that it overwrote; and those that
+ * the order puts before it. */
+static uint32_t met_before(const struct search *s, enum execution_order order, int txn, int op, bool writes)
+{
+    uint32_t met = ordered_before(s, order, txn);
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *earlier = &s->reads[r];
         if (earlier->txn == txn && earlier->op < op && executions_is_external(s, earlier) && earlier->writer != NOTHING)
@@ -457,13 +467,13 @@ static uint32_t met_before(const struct search *s, int txn, int op, bool writes)
 }
 
 /* A read misses no write of the writers met before; with `depends`, nor of their dependencies. */
-static bool is_monotonic(const struct search *s, const uint32_t *depends)
+static bool is_monotonic(const struct search *s, enum execution_order order, const uint32_t *depends)
 {
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
         if (!executions_is_external(s, seen))
             continue;
-        uint32_t met = met_before(s, seen->txn, seen->op, depends != NULL), all = met;
+        uint32_t met = met_before(s, order, seen->txn, seen->op, depends != NULL), all = met;
         for (int t = 0; t < s->history->txn_count && depends != NULL; t++)
             all |= in(met, t) ? depends[t] : 0;
         if ((missed_by(s, seen) & all) != 0)
@@ -476,14 +486,14 @@ static bool is_monotonic(const struct search *s, const uint32_t *depends)
  * PL-MSR. Each snapshot is the shortest that the operations up to this one allow: those up to a write contain what it
  * overwrites, those up to a read its version. A read must not miss a version in its snapshot.
  */
-static bool snapshots_ascend(const struct search *s)
+static bool snapshots_ascend(const struct search *s, enum execution_order order)
 {
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
         int end = 0; /* of the snapshot, in AR */
         if (!executions_is_external(s, seen))
             continue;
-        uint32_t contained = met_before(s, seen->txn, seen->op, true);
+        uint32_t contained = met_before(s, order, seen->txn, seen->op, true);
         contained |= seen->writer != NOTHING ? bit(seen->writer) : 0;
         for (int p = 0; p < s->count; p++)
             end = in(contained, s->order[p]) ? p + 1 : end;
@@ -532,28 +542,31 @@ static bool updates_are_serializable(const struct search *s, const uint32_t depe
     return !has_cycle(updates, after);
 }
 
-static void judge_plain(const struct search *s, const uint32_t *overwrites, const uint32_t *reads_from)
+/* The levels whose conditions are about what a transaction depends on or sees; with what an order puts before it. */
+static void judge_order(const struct search *s, enum execution_order order, const uint32_t *overwrites,
+                        const uint32_t *reads_from)
 {
+    const uint32_t *before = s->before[order];
     uint32_t depends[SMALL_TXNS];
-    bool plain[EXECUTION_KINDS] = {false};
-    for (int t = 0; t < SMALL_TXNS; t++)
-        depends[t] = overwrites[t] | reads_from[t];
+    bool kept[EXECUTION_KINDS] = {false};
+    for (int t = 0; t < s->history->txn_count; t++)
+        depends[t] = overwrites[t] | reads_from[t] | ordered_before(s, order, t);
     close_over(s, depends);
-    plain[EXECUTION_CS] = is_cursor_stable(s);
-    plain[EXECUTION_ML] = is_monotonic(s, depends);
-    plain[EXECUTION_MAV] = is_monotonic(s, NULL);
-    plain[EXECUTION_CV] = misses_nothing(s, depends, false);
-    plain[EXECUTION_MSR] = snapshots_ascend(s);
-    plain[EXECUTION_PL3U] = updates_are_serializable(s, depends);
+    kept[EXECUTION_CS] = is_cursor_stable(s);
+    kept[EXECUTION_ML] = is_monotonic(s, order, depends);
+    kept[EXECUTION_MAV] = is_monotonic(s, order, NULL);
+    kept[EXECUTION_CV] = misses_nothing(s, depends, false);
+    kept[EXECUTION_MSR] = snapshots_ascend(s, order);
+    kept[EXECUTION_PL3U] = updates_are_serializable(s, depends);
     if (s->all_inner) {
-        plain[EXECUTION_RA] = is_visible(s, reads_from, NULL, NULL, CLOSE_NOT);
-        plain[EXECUTION_CC] = is_visible(s, reads_from, NULL, NULL, CLOSE_OVER);
-        plain[EXECUTION_UA] = is_visible(s, reads_from, overwrites, NULL, CLOSE_NOT);
-        plain[EXECUTION_PREFIX] = is_visible(s, reads_from, NULL, NULL, CLOSE_DOWN);
-        plain[EXECUTION_PSI] = is_visible(s, reads_from, overwrites, NULL, CLOSE_OVER);
+        kept[EXECUTION_RA] = is_visible(s, reads_from, NULL, before, CLOSE_NOT);
+        kept[EXECUTION_CC] = is_visible(s, reads_from, NULL, before, CLOSE_OVER);
+        kept[EXECUTION_UA] = is_visible(s, reads_from, overwrites, before, CLOSE_NOT);
+        kept[EXECUTION_PREFIX] = is_visible(s, reads_from, NULL, before, CLOSE_DOWN);
+        kept[EXECUTION_PSI] = is_visible(s, reads_from, overwrites, before, CLOSE_OVER);
     }
     for (int kind = 0; kind < EXECUTION_KINDS; kind++)
-        s->found->exists[kind][EXECUTION_PLAIN] |= plain[kind];
+        s->found->exists[kind][order] |= kept[kind];
 }
 
 static void judge(const struct search *s)
@@ -571,7 +584,6 @@ static void judge(const struct search *s)
         return;
     uint32_t overwrites[SMALL_TXNS], reads_from[SMALL_TXNS], all[SMALL_TXNS] = {0};
     find_dependencies(s, overwrites, reads_from);
-    judge_plain(s, overwrites, reads_from);
     for (int p = 1; p < s->count; p++)
         all[s->order[p]] = all[s->order[p - 1]] | bit(s->order[p - 1]);
     const bool serial = s->all_inner && misses_nothing(s, all, false);
@@ -579,6 +591,7 @@ static void judge(const struct search *s)
     for (int order = 0; order < EXECUTION_ORDERS; order++) {
         if (!kept[order])
             continue;
+        judge_order(s, (enum execution_order)order, overwrites, reads_from);
         s->found->exists[EXECUTION_RC][order] = true;
         s->found->exists[EXECUTION_RR][order] |= item_serial;
         s->found->exists[EXECUTION_SER][order] |= serial;

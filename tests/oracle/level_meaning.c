@@ -2,34 +2,44 @@
 
 #include "base/bug.h"
 
+#define PLAIN(level, kind)                                                                                             \
+    {                                                                                                                  \
+        RIG_LEVEL_##level,                                                                                             \
+        {                                                                                                              \
+            EXECUTION_##kind, EXECUTION_PLAIN                                                                          \
+        }                                                                                                              \
+    }
+#define FORMS(level, kind)                                                                                             \
+    PLAIN(level, kind), {RIG_LEVEL_STRONG_SESSION_##level, {EXECUTION_##kind, EXECUTION_SESSION}},                     \
+    {                                                                                                                  \
+        RIG_LEVEL_STRONG_##level,                                                                                      \
+        {                                                                                                              \
+            EXECUTION_##kind, EXECUTION_STRONG                                                                         \
+        }                                                                                                              \
+    }
+
 static const struct {
     enum rig_level level;
     struct level_meaning meaning;
 } rows[] = {
-    {RIG_LEVEL_READ_UNCOMMITTED, {EXECUTION_RU, EXECUTION_PLAIN}},
-    {RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED, {EXECUTION_RU, EXECUTION_SESSION}},
-    {RIG_LEVEL_STRONG_READ_UNCOMMITTED, {EXECUTION_RU, EXECUTION_STRONG}},
-    {RIG_LEVEL_READ_COMMITTED, {EXECUTION_RC, EXECUTION_PLAIN}},
-    {RIG_LEVEL_STRONG_SESSION_READ_COMMITTED, {EXECUTION_RC, EXECUTION_SESSION}},
-    {RIG_LEVEL_STRONG_READ_COMMITTED, {EXECUTION_RC, EXECUTION_STRONG}},
-    {RIG_LEVEL_CURSOR_STABILITY, {EXECUTION_CS, EXECUTION_PLAIN}},
-    {RIG_LEVEL_MONOTONIC_ATOMIC_VIEW, {EXECUTION_MAV, EXECUTION_PLAIN}},
-    {RIG_LEVEL_MONOTONIC_VIEW, {EXECUTION_ML, EXECUTION_PLAIN}},
-    {RIG_LEVEL_MONOTONIC_SNAPSHOT_READ, {EXECUTION_MSR, EXECUTION_PLAIN}},
-    {RIG_LEVEL_CONSISTENT_VIEW, {EXECUTION_CV, EXECUTION_PLAIN}},
-    {RIG_LEVEL_FORWARD_CONSISTENT_VIEW, {EXECUTION_CV, EXECUTION_PLAIN}},
-    {RIG_LEVEL_READ_ATOMIC, {EXECUTION_RA, EXECUTION_PLAIN}},
-    {RIG_LEVEL_CAUSAL_CERONE, {EXECUTION_CC, EXECUTION_PLAIN}},
-    {RIG_LEVEL_UPDATE_ATOMIC, {EXECUTION_UA, EXECUTION_PLAIN}},
-    {RIG_LEVEL_PREFIX, {EXECUTION_PREFIX, EXECUTION_PLAIN}},
-    {RIG_LEVEL_PARALLEL_SNAPSHOT_ISOLATION, {EXECUTION_PSI, EXECUTION_PLAIN}},
-    {RIG_LEVEL_SNAPSHOT_ISOLATION, {EXECUTION_SI, EXECUTION_PLAIN}},
-    {RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION, {EXECUTION_SI, EXECUTION_SESSION}},
-    {RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION, {EXECUTION_SI, EXECUTION_STRONG}},
-    {RIG_LEVEL_REPEATABLE_READ, {EXECUTION_RR, EXECUTION_PLAIN}},
-    {RIG_LEVEL_UPDATE_SERIALIZABLE, {EXECUTION_PL3U, EXECUTION_PLAIN}},
-    {RIG_LEVEL_VIEW_SERIALIZABLE, {EXECUTION_SER, EXECUTION_PLAIN}},
-    {RIG_LEVEL_SERIALIZABLE, {EXECUTION_SER, EXECUTION_PLAIN}},
+    FORMS(READ_UNCOMMITTED, RU),
+    FORMS(READ_COMMITTED, RC),
+    FORMS(CURSOR_STABILITY, CS),
+    FORMS(MONOTONIC_ATOMIC_VIEW, MAV),
+    FORMS(MONOTONIC_VIEW, ML),
+    FORMS(MONOTONIC_SNAPSHOT_READ, MSR),
+    FORMS(CONSISTENT_VIEW, CV),
+    PLAIN(FORWARD_CONSISTENT_VIEW, CV),
+    FORMS(READ_ATOMIC, RA),
+    FORMS(CAUSAL_CERONE, CC),
+    FORMS(UPDATE_ATOMIC, UA),
+    FORMS(PREFIX, PREFIX),
+    FORMS(PARALLEL_SNAPSHOT_ISOLATION, PSI),
+    FORMS(SNAPSHOT_ISOLATION, SI),
+    FORMS(REPEATABLE_READ, RR),
+    FORMS(UPDATE_SERIALIZABLE, PL3U),
+    PLAIN(VIEW_SERIALIZABLE, SER),
+    PLAIN(SERIALIZABLE, SER),
     {RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, {EXECUTION_SER, EXECUTION_SESSION}},
     {RIG_LEVEL_STRICT_SERIALIZABLE, {EXECUTION_SER, EXECUTION_STRONG}},
 };

@@ -12,8 +12,8 @@ are given to rig check.
 An execution is an order (AR) of the acknowledged transactions and of any of those of unknown outcome. The versions of a
 list follow it, those of a register, too; an element of a set is an item of its own. A read *shows* the transactions whose versions it returned
 (of a list: of the last element that is not the reader's own; of a register: of its value), and *misses* the others that wrote a later version. An
-operation is one action. With the orders of processes and of real time (session and strong forms) these are the
-conditions of the levels:
+operation is one action. In session and strong forms a transaction has seen what the order of processes or of real time
+puts before it, and depends on it, from its first operation on. These are the conditions of the levels:
 
     read committed       what is shown comes before the reader, whole (Adya 1999, PL-2)
     cursor stability     a version that is read and then overwritten is the one before (PL-CS)
@@ -21,7 +21,7 @@ conditions of the levels:
     monotonic view       nor their dependencies, nor those that an earlier write overwrote (PL-2L)
     monotonic snapshot read      each operation has a snapshot, a prefix of AR; these ascend (PL-MSR)
     consistent view      no read misses a dependency of its transaction (PL-2+)
-    update serializable  updates, with any one other transaction, have no cycle (PL-3U)
+    update serializable  no cycle with rw edges out of updates and of any one other transaction (PL-3U)
     read atomic ... snapshot isolation    visibility with Int and Ext (Cerone, Bernardi & Gotsman 2015)
     repeatable read      no cycle of dependencies and of rw edges out of reads of items, with Int for items (PL-2.99)
     serializable         AR itself, with Int (PL-3)
@@ -51,11 +51,18 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("RIG", HERE.parents[1] / "build/release/rig")).parent
 UNCOMMITTED = ("read-uncommitted", "strong-session-read-uncommitted", "strong-read-uncommitted")
-FORMS = {"read-committed": ("read-committed", "strong-session-read-committed", "strong-read-committed"),
-         "snapshot-isolation": ("snapshot-isolation", "strong-session-snapshot-isolation", "strong-snapshot-isolation"),
-         "serializable": ("serializable", "strong-session-serializable", "strict-serializable")}
+SHORT = {"causal-cerone": "causal"}
+STRONG = {"serializable": "strict-serializable"}
 GIVEN = None  # the initial value that rig is told
 SAME = {"consistent-view": ["forward-consistent-view"], "serializable": ["view-serializable"]}
+
+
+def form_of(level, form):
+    """The name of a level without an order, with that of processes, with that of real time."""
+    short = SHORT.get(level, level)
+    return (level, f"strong-session-{short}", STRONG.get(level, f"strong-{short}"))[form]
+
+
 WRITES = {"list-append": "append", "set": "add", "rw-register": "w"}
 
 
@@ -223,7 +230,6 @@ class Execution:
             self.wr[t] |= shown
             self.missed[t] |= missed
         self.ww = {t: set().union(*(self.overwritten(t, key) for key in self.writes[t])) for t in self.order}
-        self.depends = self.closed({t: self.wr[t] | self.ww[t] for t in self.order})
         known = [(t, i, op) for t in self.order for i, op in enumerate(self.txns[t]["ops"]) if self.is_known(t, op)]
         self.inner = all(self.agrees(*read, False) for read in known)
         self.inner_of_items = all(self.agrees(*read, not self.prefilled) for read in known)
@@ -257,9 +263,9 @@ class Execution:
                     return False
         return True
 
-    def met(self, t, end, writes):
-        """Shown by reads before `end`; with `writes`, those overwritten there as well."""
-        met = set()
+    def met(self, t, end, writes, first):
+        """Shown by reads before `end`; with `writes`, those overwritten there as well; and what the order puts first."""
+        met = set(first[t])
         for place, op in enumerate(self.txns[t]["ops"][:end]):
             if op[0] == "r":
                 met |= self.reads.get((t, place), (set(), set()))[0]
@@ -267,16 +273,17 @@ class Execution:
                 met |= self.overwritten(t, op[1])
         return met
 
-    def later_reads_miss_nothing(self, dependencies):
+    def later_reads_miss_nothing(self, first, depends):
+        """`depends`: what each depends on, or None."""
         for (t, place), (_, missed) in self.reads.items():
-            met = self.met(t, place, dependencies)
-            if missed & (met.union(*(self.depends[m] for m in met)) if dependencies else met):
+            met = self.met(t, place, depends is not None, first)
+            if missed & (met.union(*(depends[m] for m in met)) if depends is not None else met):
                 return False
         return True
 
-    def snapshots_ascend(self):
+    def snapshots_ascend(self, first):
         for (t, place), (_, missed) in self.reads.items():
-            met = self.met(t, place + 1, True)
+            met = self.met(t, place + 1, True, first)
             if missed & set(self.order[:max((self.place[m] + 1 for m in met), default=0)]):
                 return False
         return True
@@ -287,9 +294,9 @@ class Execution:
             and missed & self.overwritten(t, self.txns[t]["ops"][place][1])
             for (t, place), (_, missed) in self.reads.items() if (t, place) not in self.phantoms)
 
-    def has_no_cycle_of_items(self):
+    def has_no_cycle_of_items(self, first):
         """No cycle of dependencies and of rw edges out of reads that found a row."""
-        after = {t: {a for a in self.order if t in self.wr[a] | self.ww[a]} for t in self.order}
+        after = {t: {a for a in self.order if t in self.wr[a] | self.ww[a] | first[a]} for t in self.order}
         for (t, place), (_, missed) in self.reads.items():
             after[t] |= missed if (t, place) not in self.phantoms else set()
         return not has_cycle(after, set(self.order))
@@ -297,39 +304,46 @@ class Execution:
     def misses_none(self, sees):
         return all(not missed & sees[t] for (t, _), (_, missed) in self.reads.items())
 
-    def updates_are_serializable(self):
-        after = {t: {a for a in self.order if t in self.depends[a]} | self.missed[t] for t in self.order}
-        updates = {t for t in self.order if self.writes[t]}
-        return not any(has_cycle(after, updates | {t}) for t in self.order)
+    def updates_are_serializable(self, depends):
+        """Along each path of dependencies, with the rw edges out of updates and of one other transaction."""
+        for other in self.order:
+            after = {t: {a for a in self.order if t in depends[a]} for t in self.order}
+            for t in self.order:
+                after[t] |= self.missed[t] if self.writes[t] or t == other else set()
+            if has_cycle(after, set(self.order)):
+                return False
+        return True
 
     def levels(self, orders):
         """The names of the levels that it explains. `orders`: per form, what must come before each transaction."""
-        kept = [form for form in range(3) if all(orders[form][t] <= self.before(t) for t in self.order)]
-        if not self.possible:
-            return set()
-        found = {FORMS["read-committed"][form] for form in kept}
-        plain = {"cursor-stability": self.is_cursor_stable(),
-                 "monotonic-atomic-view": self.later_reads_miss_nothing(False),
-                 "monotonic-view": self.later_reads_miss_nothing(True),
-                 "monotonic-snapshot-read": self.snapshots_ascend(),
-                 "consistent-view": self.misses_none(self.depends),
-                 "update-serializable": self.updates_are_serializable()}
-        both = {t: self.wr[t] | self.ww[t] for t in self.order}
-        if self.inner_of_items:
-            plain["repeatable-read"] = self.has_no_cycle_of_items()
-        if self.inner:
-            plain |= {"read-atomic": self.misses_none(self.wr),
-                      "causal-cerone": self.misses_none(self.closed(self.wr)),
-                      "update-atomic": self.misses_none(both),
-                      "prefix": self.misses_none(self.down(self.wr)),
-                      "parallel-snapshot-isolation": self.misses_none(self.closed(both))}
-            for form in kept:
-                if self.misses_none(self.down({t: both[t] | orders[form][t] for t in self.order})):
-                    found.add(FORMS["snapshot-isolation"][form])
-                if self.misses_none({t: self.before(t) for t in self.order}):
-                    found.add(FORMS["serializable"][form])
-        found |= {name for name, explained in plain.items() if explained}
+        found = set()
+        for form in range(3) if self.possible else []:
+            if all(orders[form][t] <= self.before(t) for t in self.order):
+                found |= {form_of(level, form) for level in self.levels_with({t: orders[form][t] for t in self.order})}
         return found | {other for name in found for other in SAME.get(name, [])}
+
+    def levels_with(self, first):
+        both = {t: self.wr[t] | self.ww[t] | first[t] for t in self.order}
+        seen = {t: self.wr[t] | first[t] for t in self.order}
+        depends = self.closed(both)
+        plain = {"read-committed": True,
+                 "cursor-stability": self.is_cursor_stable(),
+                 "monotonic-atomic-view": self.later_reads_miss_nothing(first, None),
+                 "monotonic-view": self.later_reads_miss_nothing(first, depends),
+                 "monotonic-snapshot-read": self.snapshots_ascend(first),
+                 "consistent-view": self.misses_none(depends),
+                 "update-serializable": self.updates_are_serializable(depends)}
+        if self.inner_of_items:
+            plain["repeatable-read"] = self.has_no_cycle_of_items(first)
+        if self.inner:
+            plain |= {"read-atomic": self.misses_none(seen),
+                      "causal-cerone": self.misses_none(self.closed(seen)),
+                      "update-atomic": self.misses_none(both),
+                      "prefix": self.misses_none(self.down(seen)),
+                      "parallel-snapshot-isolation": self.misses_none(depends),
+                      "snapshot-isolation": self.misses_none(self.down(both)),
+                      "serializable": self.misses_none({t: self.before(t) for t in self.order})}
+        return [level for level, explained in plain.items() if explained]
 
 
 class Registers(Execution):

@@ -19,9 +19,7 @@ struct level {
 
 static bool is_compared(struct level level)
 {
-    const bool forms = level.kind == EXECUTION_RC || level.kind == EXECUTION_SI || level.kind == EXECUTION_RR ||
-                       level.kind == EXECUTION_SER;
-    return level.kind != EXECUTION_RU && (level.order == EXECUTION_PLAIN || forms);
+    return level.kind != EXECUTION_RU;
 }
 
 static bool disagrees(const struct small_history *history, void *context)

@@ -287,11 +287,12 @@ static bool leads_back(const struct edges *edges, const uint32_t *to)
     return false;
 }
 
-static bool breaks_serializable(const struct edges *edges, uint32_t among)
+/* With the rw edges out of these transactions alone. */
+static bool breaks_serializable(const struct edges *edges, uint32_t of)
 {
     uint32_t to[CASES_TXNS];
     for (int a = 0; a < edges->count; a++)
-        to[a] = in(among, a) ? (edges->ww[a] | edges->wr[a] | edges->rw[a]) & among : 0;
+        to[a] = edges->ww[a] | edges->wr[a] | (in(of, a) ? edges->rw[a] : 0);
     return has_cycle(to, edges->count);
 }
 
@@ -370,10 +371,13 @@ static bool breaks_cursor(const struct question *q, const struct known *known)
     return false;
 }
 
-/* The transactions with an edge into an operation of `txn` before `op`: wr and, with `writes`, ww. */
+/* The transactions with an edge into an operation of `txn` before `op`: wr and, with `writes`, ww; and those that the order
+ * puts before it. */
 static uint32_t met_before(const struct question *q, const struct edges *edges, int txn, int op, bool writes)
 {
     uint32_t met = 0;
+    for (int a = 0; a < edges->count; a++)
+        met |= in(q->order[a], txn) ? bit(a) : 0;
     for (int r = 0; r < q->facts.read_count; r++) {
         const struct case_read *read = &q->facts.reads[r];
         met |= read->txn == txn && read->op < op && read->writer != NOTHING ? bit(read->writer) : 0;
@@ -571,12 +575,6 @@ static enum case_answer decide(struct question *q)
     return fits && !is_broken(q, &known) ? try_cases(q, &known) : CASES_NO;
 }
 
-/* The second oracle knows session and strong forms of these alone. */
-static bool has_forms(enum execution_kind kind)
-{
-    return kind == EXECUTION_RC || kind == EXECUTION_SI || kind == EXECUTION_RR || kind == EXECUTION_SER;
-}
-
 static bool needs_int(enum execution_kind kind)
 {
     return kind == EXECUTION_RA || kind == EXECUTION_CC || kind == EXECUTION_UA || kind == EXECUTION_PREFIX ||
@@ -602,8 +600,6 @@ void version_cases_find(const struct small_history *history, struct case_answers
         for (int kind = 0; kind < EXECUTION_KINDS; kind++) {
             q.kind = (enum execution_kind)kind;
             q.looks = q.splits = 0;
-            if (order != EXECUTION_PLAIN && !has_forms(q.kind))
-                continue;
             if (kind != EXECUTION_RU && (q.facts.inner || !needs_int(q.kind)))
                 answers->answer[kind][order] = decide(&q);
             answers->split[kind][order] = q.splits;

@@ -270,11 +270,12 @@ static uint32_t close_over(const struct execution *e, const uint32_t *sets, uint
     return set;
 }
 
-/* The transactions that it saw before operation `op` (UINT32_MAX: at all), by wr edges and, with `writes`, ww edges. */
+/* The transactions that it saw before operation `op` (UINT32_MAX: at all), by wr edges and, with `writes`, ww edges; and
+ * those that the order puts before it, which it saw before its first operation. */
 static uint32_t met_before(const struct execution *e, uint32_t node, uint32_t op, bool writes)
 {
     const struct question *q = e->q;
-    uint32_t met = 0, at;
+    uint32_t met = q->ordered[e->along][node], at;
     for (uint32_t r = txn_of(q, node)->first_read; r < txn_of(q, node + 1)->first_read; r++) {
         const struct rig_problem_read *read = &q->problem.reads.at[r];
         met |= read->op < op && read->writer != RIG_PROBLEM_INITIAL ? UINT32_C(1) << read->writer : 0;
@@ -319,9 +320,9 @@ static uint32_t seen_by(const struct execution *e, enum rig_rule_form form, cons
     case RIG_RULE_CONSISTENT:
         return close_over(e, depends, depends[reader]);
     case RIG_RULE_READ_ATOMIC:
-        return e->wr[reader];
+        return reads[reader];
     case RIG_RULE_UPDATE_ATOMIC:
-        return e->wr[reader] | e->ww[reader];
+        return depends[reader];
     case RIG_RULE_CAUSAL:
         return close_over(e, reads, reads[reader]);
     case RIG_RULE_PREFIX:
@@ -340,27 +341,25 @@ static uint32_t seen_by(const struct execution *e, enum rig_rule_form form, cons
     return 0;
 }
 
-/* G-update: the transactions that write something, with any one that does not. */
+/* G-update: no cycle with the rw edges out of transactions that write something, and out of any one that does not. */
 static bool updates_are_serial(const struct execution *e)
 {
     const struct question *q = e->q;
-    uint32_t updates = 0, after[NODES] = {0};
     for (uint32_t t = 0; t < q->problem.txn_count; t++) {
-        updates |= q->writes_nothing[t] ? 0 : UINT32_C(1) << t;
-        for (uint32_t a = 0; a < q->problem.txn_count; a++) {
-            if (((e->ww[t] | e->wr[t] | q->ordered[e->along][t]) >> a & 1) != 0)
-                after[a] |= UINT32_C(1) << t;
+        uint32_t after[NODES] = {0};
+        for (uint32_t b = 0; b < q->problem.txn_count; b++) {
+            for (uint32_t a = 0; a < q->problem.txn_count; a++) {
+                if (((e->ww[b] | e->wr[b] | q->ordered[e->along][b]) >> a & 1) != 0)
+                    after[a] |= UINT32_C(1) << b;
+            }
         }
-    }
-    for (uint32_t r = 0; r < q->problem.reads.count; r++)
-        after[q->problem.read_txn[r]] |= missed_by(e, &q->problem.reads.at[r], q->problem.read_txn[r]);
-    for (uint32_t t = 0; t < q->problem.txn_count; t++) {
-        const uint32_t among = updates | UINT32_C(1) << t;
-        uint32_t within[NODES];
-        for (uint32_t a = 0; a < q->problem.txn_count; a++)
-            within[a] = (among >> a & 1) != 0 ? after[a] & among : 0;
+        for (uint32_t r = 0; r < q->problem.reads.count; r++) {
+            const uint32_t reader = q->problem.read_txn[r];
+            if (reader == t || !q->writes_nothing[reader])
+                after[reader] |= missed_by(e, &q->problem.reads.at[r], reader);
+        }
         for (uint32_t a = 0; a < q->problem.txn_count; a++) {
-            if ((close_over(e, within, within[a]) >> a & 1) != 0)
+            if ((close_over(e, after, after[a]) >> a & 1) != 0)
                 return false;
         }
     }

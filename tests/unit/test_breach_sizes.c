@@ -106,12 +106,14 @@ static void relate(struct sheet *sheet, enum rig_along along)
     }
 }
 
-/* Whether `a` enters the transaction of the read by an edge that arrives before operation `op`: by a wr or a ww edge.
- * */
+/* Whether `a` enters the transaction of the read by an edge that arrives before operation `op`: by a wr or a ww edge, or
+ * by the order, which is before its first operation. */
 static bool enters_before(const struct sheet *sheet, uint32_t a, uint32_t r, uint32_t op, bool ww)
 {
     const struct rig_problem *problem = &sheet->problem;
     const uint32_t node = problem->read_txn[r];
+    if (has(&sheet->order, a, node))
+        return true;
     for (uint32_t i = problem->txns.at[node].first_read; i < problem->txns.at[node + 1].first_read; i++) {
         if (problem->reads.at[i].writer == a && problem->reads.at[i].op < op)
             return true;
@@ -170,39 +172,39 @@ static bool has_pair(const struct sheet *sheet, enum rig_rule_form form)
         const uint32_t node = problem->read_txn[r], key = problem->reads.at[r].key, op = problem->reads.at[r].op;
         for (uint32_t b = 0; b < problem->txn_count; b++) {
             const bool writes = rig_problem_write_of(problem, node, key) != RIG_PROBLEM_NONE;
-            if (misses(sheet, r, b) &&
-                ((form == RIG_RULE_CURSOR && writes && sheet->place[b] < sheet->place[node]) ||
-                 (form == RIG_RULE_MONOTONIC_ATOMIC && enters_before(sheet, b, r, op, false)) ||
-                 (form == RIG_RULE_READ_ATOMIC && has(&sheet->wr, b, node)) ||
-                 (form == RIG_RULE_UPDATE_ATOMIC && (has(&sheet->wr, b, node) || has(&sheet->ww, b, node)))))
+            const bool reads = has(&sheet->wr, b, node) || has(&sheet->order, b, node);
+            if (misses(sheet, r, b) && ((form == RIG_RULE_CURSOR && writes && sheet->place[b] < sheet->place[node]) ||
+                                        (form == RIG_RULE_MONOTONIC_ATOMIC && enters_before(sheet, b, r, op, false)) ||
+                                        (form == RIG_RULE_READ_ATOMIC && reads) ||
+                                        (form == RIG_RULE_UPDATE_ATOMIC && (reads || has(&sheet->ww, b, node)))))
                 return true;
         }
     }
     return false;
 }
 
+static bool writes_something(const struct rig_problem *problem, uint32_t node)
+{
+    return problem->txns.at[node].first_write < problem->txns.at[node + 1].first_write;
+}
+
+/* A cycle with rw edges out of transactions that write something, or with one more out of one that does not. */
 static bool breaks_updates(struct sheet *sheet)
 {
     const struct rig_problem *problem = &sheet->problem;
-    const uint32_t count = problem->txn_count;
-    memset(&sheet->closure, 0, sizeof sheet->closure);
-    for (uint32_t a = 0; a < count; a++) {
-        for (uint32_t b = 0; b < count; b++) {
-            if (has(&sheet->all, a, b) && problem->txns.at[a].first_write < problem->txns.at[a + 1].first_write &&
-                problem->txns.at[b].first_write < problem->txns.at[b + 1].first_write)
-                put(&sheet->closure, a, b);
+    sheet->closure = sheet->first;
+    for (uint32_t r = 0; r < problem->reads.count; r++) {
+        for (uint32_t b = 0; b < problem->txn_count; b++) {
+            if (writes_something(problem, problem->read_txn[r]) && misses(sheet, r, b))
+                put(&sheet->closure, problem->read_txn[r], b);
         }
     }
-    if (has_cycle(&sheet->closure, count))
+    if (has_cycle(&sheet->closure, problem->txn_count))
         return true;
-    for (uint32_t t = 0; t < count; t++) {
-        if (problem->txns.at[t].first_write < problem->txns.at[t + 1].first_write)
-            continue;
-        for (uint32_t b = 0; b < count; b++) {
-            for (uint32_t a = 0; has(&sheet->all, t, b) && a < count; a++) {
-                if (has(&sheet->all, a, t) && (a == b || has(&sheet->closure, b, a)))
-                    return true;
-            }
+    for (uint32_t r = 0; r < problem->reads.count; r++) {
+        for (uint32_t b = 0; b < problem->txn_count; b++) {
+            if (misses(sheet, r, b) && has(&sheet->closure, b, problem->read_txn[r]))
+                return true;
         }
     }
     return false;

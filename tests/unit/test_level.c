@@ -50,6 +50,49 @@ static void known_implications_stand(void **state)
                      L(SNAPSHOT_ISOLATION) | L(REPEATABLE_READ));
 }
 
+/* Each form implies the weaker forms of its level, and the same form of what the plain level implies. */
+static void forms_imply_weaker_ones(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        const enum rig_level level = (enum rig_level)i;
+        /* Forward consistent view and view serializable have no forms of their own. */
+        if (rig_level_along(level) != RIG_ALONG_PLAIN ||
+            rig_level_form(rig_level_form(level, RIG_ALONG_PROCESS), RIG_ALONG_PLAIN) != level)
+            continue;
+        for (unsigned j = 0; j < RIG_LEVEL_COUNT; j++) {
+            const enum rig_level other = (enum rig_level)j;
+            if (rig_level_along(other) != RIG_ALONG_PLAIN || (rig_level_info(level)->below & RIG_LEVEL_BIT(j)) == 0)
+                continue;
+            for (unsigned one = 0; one < RIG_ALONG_COUNT; one++) {
+                for (unsigned weaker = 0; weaker <= one; weaker++) {
+                    const enum rig_level form = rig_level_form(level, (enum rig_along)one);
+                    assert_true(rig_level_info(form)->below &
+                                RIG_LEVEL_BIT(rig_level_form(other, (enum rig_along)weaker)));
+                }
+            }
+        }
+    }
+    assert_int_equal(rig_level_form(RIG_LEVEL_STRICT_SERIALIZABLE, RIG_ALONG_PLAIN), RIG_LEVEL_SERIALIZABLE);
+    assert_int_equal(rig_level_form(RIG_LEVEL_FORWARD_CONSISTENT_VIEW, RIG_ALONG_PROCESS),
+                     RIG_LEVEL_STRONG_SESSION_CONSISTENT_VIEW);
+    assert_false(rig_level_info(RIG_LEVEL_READ_ATOMIC)->below & L(STRONG_SESSION_READ_ATOMIC));
+    assert_false(rig_level_info(RIG_LEVEL_SERIALIZABLE)->below & L(STRONG_SESSION_READ_ATOMIC));
+}
+
+static void reference_has_forms_of_four_levels(void **state)
+{
+    (void)state;
+    const uint64_t levels = rig_levels_of_reference();
+    assert_int_equal(levels & rig_levels_along(RIG_ALONG_PROCESS),
+                     L(STRONG_SESSION_READ_UNCOMMITTED) | L(STRONG_SESSION_READ_COMMITTED) |
+                         L(STRONG_SESSION_SNAPSHOT_ISOLATION) | L(STRONG_SESSION_SERIALIZABLE));
+    assert_int_equal(levels & rig_levels_along(RIG_ALONG_REALTIME),
+                     L(STRONG_READ_UNCOMMITTED) | L(STRONG_READ_COMMITTED) | L(STRONG_SNAPSHOT_ISOLATION) |
+                         L(STRICT_SERIALIZABLE));
+    assert_int_equal(~levels & rig_levels_along(RIG_ALONG_PLAIN), 0);
+}
+
 /* Missing in the reference's lattice. */
 static void definitions_imply_more(void **state)
 {
@@ -89,13 +132,17 @@ static void anomalies_refute_from_the_right_level_up(void **state)
         {RIG_ANOMALY_G_NONADJACENT, L(SNAPSHOT_ISOLATION) | L(REPEATABLE_READ),
          L(SNAPSHOT_ISOLATION) | L(REPEATABLE_READ)},
         {RIG_ANOMALY_G2_ITEM, L(REPEATABLE_READ), L(REPEATABLE_READ)},
-        {RIG_ANOMALY_G_SINGLE_PROCESS, L(STRONG_SESSION_SNAPSHOT_ISOLATION), L(STRONG_SESSION_SNAPSHOT_ISOLATION)},
-        {RIG_ANOMALY_G2_ITEM_REALTIME, L(STRICT_SERIALIZABLE), L(STRICT_SERIALIZABLE)},
-        {RIG_ANOMALY_LOST_APPEND, L(STRONG_SNAPSHOT_ISOLATION), L(STRONG_SNAPSHOT_ISOLATION)},
-        {RIG_ANOMALY_LOST_WRITE, L(STRONG_SNAPSHOT_ISOLATION), 0},
+        {RIG_ANOMALY_G_SINGLE_PROCESS, L(STRONG_SESSION_CONSISTENT_VIEW) | L(STRONG_SESSION_REPEATABLE_READ),
+         L(STRONG_SESSION_SNAPSHOT_ISOLATION)},
+        {RIG_ANOMALY_G2_ITEM_REALTIME, L(STRONG_REPEATABLE_READ), L(STRICT_SERIALIZABLE)},
+        {RIG_ANOMALY_LOST_APPEND, L(STRONG_MONOTONIC_ATOMIC_VIEW), L(STRONG_SNAPSHOT_ISOLATION)},
+        {RIG_ANOMALY_LOST_WRITE, L(STRONG_CONSISTENT_VIEW), 0},
         {RIG_ANOMALY_INCONSISTENT_OFFSETS, L(READ_COMMITTED), L(READ_COMMITTED)},
         {RIG_ANOMALY_INT_NONMONOTONIC_POLL, L(READ_ATOMIC) | L(REPEATABLE_READ), L(READ_ATOMIC) | L(REPEATABLE_READ)},
-        {RIG_ANOMALY_POLL_SKIP, L(STRONG_SESSION_SNAPSHOT_ISOLATION), L(STRONG_SESSION_SNAPSHOT_ISOLATION)},
+        {RIG_ANOMALY_POLL_SKIP,
+         L(STRONG_SESSION_CONSISTENT_VIEW) | L(STRONG_SESSION_MONOTONIC_SNAPSHOT_READ) | L(STRONG_SESSION_PREFIX) |
+             L(STRONG_SESSION_REPEATABLE_READ),
+         L(STRONG_SESSION_SNAPSHOT_ISOLATION)},
         {RIG_ANOMALY_CYCLIC_VERSIONS, 0, L(READ_UNCOMMITTED)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -158,6 +205,8 @@ int main(void)
         cmocka_unit_test(implication_is_closed),
         cmocka_unit_test(strict_serializable_is_the_top),
         cmocka_unit_test(known_implications_stand),
+        cmocka_unit_test(forms_imply_weaker_ones),
+        cmocka_unit_test(reference_has_forms_of_four_levels),
         cmocka_unit_test(definitions_imply_more),
         cmocka_unit_test(anomalies_refute_from_the_right_level_up),
         cmocka_unit_test(every_anomaly_is_forbidden_somewhere),

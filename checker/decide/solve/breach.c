@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/decide/solve/breach_before.h"
 #include "checker/decide/solve/breach_order.h"
 #include "checker/decide/solve/breach_single.h"
 #include "checker/decide/solve/breach_walk.h"
@@ -319,7 +320,7 @@ static bool breach_find_pairs(const struct rig_ordered *ordered, struct rig_brea
     compare_shown(&p);
     for (uint32_t node = 0; form == RIG_RULE_UPDATE_ATOMIC && node < problem->txn_count && !is_over(&p, node); node++)
         compare_update(&p, node);
-    return p.ok;
+    return p.ok && rig_breach_find_before(ordered, sink, arena);
 }
 
 struct breach {

@@ -67,13 +67,15 @@ static bool name_versions_read(struct rig_ordered *ordered, struct rig_arena *ar
 static bool link_processes(struct rig_ordered *ordered, struct rig_arena *arena)
 {
     const struct rig_problem *problem = ordered->problem;
-    uint32_t *child = numbers(arena, problem->txn_count), *sibling = numbers(arena, problem->txn_count);
-    if (child == NULL || sibling == NULL)
+    uint32_t *child = numbers(arena, problem->txn_count), *sibling = numbers(arena, problem->txn_count),
+             *lead = numbers(arena, problem->txn_count);
+    if (child == NULL || sibling == NULL || lead == NULL)
         return false;
     memset(child, 0xff, problem->txn_count * sizeof child[0]);
     for (uint32_t node = problem->txn_count; node-- > 0;) {
         const uint32_t before = problem->txns.at[node].before;
         sibling[node] = RIG_PROBLEM_NONE;
+        lead[node] = before;
         if (before == RIG_PROBLEM_NONE)
             continue;
         RIG_INVARIANT(before < node);
@@ -82,21 +84,8 @@ static bool link_processes(struct rig_ordered *ordered, struct rig_arena *arena)
     }
     ordered->child = child;
     ordered->sibling = sibling;
-    return rig_ordered_leave_out(ordered, NULL, arena);
-}
-
-bool rig_ordered_leave_out(struct rig_ordered *ordered, const uint8_t *left_out, struct rig_arena *arena)
-{
-    const struct rig_problem *problem = ordered->problem;
-    uint32_t *lead = ordered->child == NULL ? NULL : numbers(arena, problem->txn_count);
-    for (uint32_t node = 0; lead != NULL && node < problem->txn_count; node++) {
-        const uint32_t before = problem->txns.at[node].before;
-        const bool skipped = before != RIG_PROBLEM_NONE && left_out != NULL && left_out[before];
-        RIG_INVARIANT(before == RIG_PROBLEM_NONE || before < node);
-        lead[node] = skipped ? lead[before] : before;
-    }
     ordered->lead = lead;
-    return ordered->child == NULL || lead != NULL;
+    return true;
 }
 
 struct moment {

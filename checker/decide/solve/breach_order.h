@@ -29,7 +29,7 @@ struct rig_ordered {
     /* Process order, NULL where it does not count: the transactions that follow a node directly, as lists. */
     const uint32_t *child;   /* per node: the first of them, or NONE */
     const uint32_t *sibling; /* per node: the next one that follows the same node, or NONE */
-    const uint32_t *lead;    /* per node: the nearest one before it that is not left out, or NONE */
+    const uint32_t *lead;    /* per node: the one before it, or NONE */
 
     /* Real time, NULL where it does not count. */
     const uint32_t *invoked; /* the nodes in the order of their invocations */
@@ -40,10 +40,6 @@ struct rig_ordered {
 /* `place`: a permutation of the nodes. Borrows all but the arena. Memory is the arena's; false when it runs out. */
 bool rig_ordered_init(struct rig_ordered *ordered, const struct rig_problem *problem, enum rig_along along,
                       const uint32_t *place, struct rig_deadline *deadline, struct rig_arena *arena);
-
-/* Fills lead, where process order counts. `left_out`, per node: paths do not go through it; NULL: through all. False
- * when memory runs out. */
-bool rig_ordered_leave_out(struct rig_ordered *ordered, const uint8_t *left_out, struct rig_arena *arena);
 
 /* The edges: from the writer of a version to that of a later one, from a writer to a read, from a read to the writer of
  * a later version than it returned, and process or real-time order. */

@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "checker/decide/solve/breach_sweep.h"
+#include "checker/decide/solve/breach_times.h"
 #include "checker/decide/solve/breach_walk.h"
 
 struct single {
@@ -12,9 +13,11 @@ struct single {
     struct rig_breach_sink *sink;
     struct rig_arena *arena;
     struct rig_moves moves;
+    const uint8_t *mute; /* per node: its rw edges are in question alone; NULL: all are, and are no part of paths */
     const uint32_t *rank;
     uint32_t rank_count;
     struct rig_sweep_questions questions;
+    struct rig_times times; /* of real time, where it counts */
     struct rig_walker walker;
 };
 
@@ -30,24 +33,21 @@ static uint32_t first_missed(const struct single *s, uint32_t begin, uint32_t en
     return first;
 }
 
-/* Not with real-time order: then each answer may be positive. */
-static bool answer(struct single *s, bool follows)
+/* Without real time. */
+static bool answer(struct single *s)
 {
     struct rig_sweep sweep = {.ordered = s->ordered, .rank = s->rank, .rank_count = s->rank_count};
     uint32_t *at = rig_arena_room(s->arena, (size_t)s->rank_count + 1, sizeof at[0]);
-    if (s->ordered->after != NULL)
-        return true;
     if (at == NULL)
         return false;
     memset(at, 0xff, s->rank_count * sizeof at[0]);
     for (uint32_t node = 0; node < s->problem->txn_count; node++) {
-        if (s->rank[node] != RIG_PROBLEM_NONE)
-            at[s->rank[node]] = node;
+        at[s->rank[node]] = node;
     }
     sweep.ww = s->moves.ww;
     sweep.wr = s->moves.wr;
     sweep.rw = s->moves.rw;
-    sweep.follows = follows;
+    sweep.mute = s->mute;
     sweep.at = at;
     return rig_sweep_answer(&sweep, &s->questions, s->arena);
 }
@@ -62,13 +62,12 @@ static bool shows_enough(const struct single *s)
 static bool show(struct single *s, const struct rig_sweep_question *question, struct rig_start start, bool *shown)
 {
     RIG_REQUIRE(question->is_positive);
-    const uint32_t own = s->rank[question->node];
     if (shows_enough(s)) {
         *shown = true;
         return true;
     }
     s->walker.low = question->from;
-    s->walker.high = own == RIG_PROBLEM_NONE ? question->to : own;
+    s->walker.high = s->rank[question->node];
     if (!rig_walker_close(&s->walker, start, &s->sink->walk))
         return false;
     *shown = *shown || s->sink->walk.count > 0;
@@ -124,8 +123,6 @@ static bool ask_node(struct single *s, uint32_t node)
     add_arrivals(s, node, UINT32_MAX, &arrivals);
     if (s->ordered->child != NULL)
         note_arrival(s, s->ordered->lead[node], &arrivals);
-    if (s->ordered->after != NULL)
-        arrivals.end = s->rank[node];
     return ask(s, &(struct rig_sweep_question){.node = node,
                                                .read_begin = txn[0].first_read,
                                                .read_end = txn[1].first_read,
@@ -141,6 +138,9 @@ static bool ask_reads(struct single *s, uint32_t node)
     const struct rig_problem_txn *txn = &s->problem->txns.at[node];
     struct arrivals all = no_arrivals(s, node), earlier = all;
     bool ok = true;
+    if (s->ordered->child != NULL)
+        note_arrival(s, s->ordered->lead[node], &earlier);
+    all.end = earlier.end;
     add_arrivals(s, node, UINT32_MAX, &all);
     for (uint32_t read = txn[0].first_read; ok && read < txn[1].first_read; read++) {
         const uint32_t op = s->problem->reads.at[read].op, from = first_missed(s, read, read + 1);
@@ -160,128 +160,107 @@ static bool ask_all(struct single *s)
     return ok;
 }
 
+/* The last invocation among the transaction and those with edges into operations before the read's, or all edges. */
+static uint32_t last_invoked(const struct single *s, uint32_t read, bool earlier)
+{
+    const struct rig_problem *problem = s->problem;
+    const uint32_t node = problem->read_txn[read], op_end = earlier ? problem->reads.at[read].op : UINT32_MAX;
+    const struct rig_problem_txn *txn = &problem->txns.at[node];
+    const uint32_t lead = s->ordered->child == NULL ? RIG_PROBLEM_NONE : s->ordered->lead[node];
+    uint32_t last = txn->invoked;
+    if (!earlier)
+        return s->times.late[node];
+    if (lead != RIG_PROBLEM_NONE && s->times.late[lead] > last)
+        last = s->times.late[lead];
+    for (uint32_t r = txn[0].first_read; r < txn[1].first_read && problem->reads.at[r].op < op_end; r++) {
+        const uint32_t writer = problem->reads.at[r].writer;
+        if (writer != RIG_PROBLEM_INITIAL && s->times.late[writer] > last)
+            last = s->times.late[writer];
+    }
+    for (uint32_t w = txn[0].first_write; w < txn[1].first_write; w++) {
+        const uint32_t before = s->ordered->prev[w];
+        if (problem->writes.at[w].first_op < op_end && before < problem->writes.count &&
+            s->times.late[problem->write_txn[before]] > last)
+            last = s->times.late[problem->write_txn[before]];
+    }
+    return last;
+}
+
+/* Adds the questions whose answer is positive because of real time. */
+static bool ask_time(struct single *s)
+{
+    const bool earlier = s->moves.follow == RIG_FOLLOW_LATER;
+    if (s->ordered->after == NULL)
+        return true;
+    if (!rig_times_find(s->ordered, s->moves, s->mute, s->rank, s->rank_count, &s->times, s->arena))
+        return false;
+    bool ok = true;
+    for (uint32_t read = 0; ok && read < s->problem->reads.count; read++) {
+        const uint32_t later = s->ordered->next[s->ordered->version[read]], node = s->problem->read_txn[read];
+        if (later == RIG_PROBLEM_NONE || s->times.missed[later] >= last_invoked(s, read, earlier))
+            continue;
+        ok = rig_sweep_questions_add(&s->questions, (struct rig_sweep_question){.node = node,
+                                                                                .read_begin = read,
+                                                                                .read_end = read + 1,
+                                                                                .from = first_missed(s, read, read + 1),
+                                                                                .to = s->rank[node],
+                                                                                .is_positive = true});
+    }
+    return ok;
+}
+
+static bool find(struct single *s)
+{
+    RIG_REQUIRE(s->sink->count == 0);
+    bool ok = ask_all(s) && answer(s) && ask_time(s) &&
+              (s->questions.count == 0 || rig_walker_init(&s->walker, s->ordered, s->moves, s->rank, s->arena));
+    s->walker.mute = s->mute;
+    for (size_t i = 0; ok && !s->ordered->deadline->spent && i < s->questions.count; i++) {
+        const struct rig_sweep_question *question = &s->questions.at[i];
+        bool shown = !question->is_positive;
+        for (uint32_t r = question->read_begin; ok && question->is_positive && r < question->read_end; r++) {
+            const uint32_t first = first_missed(s, r, r + 1);
+            if (first < question->to)
+                ok = show(s, question, (struct rig_start){RIG_DEPART_MISSED, r}, &shown);
+        }
+        RIG_INVARIANT(!ok || shown || s->ordered->deadline->spent);
+    }
+    rig_sweep_questions_done(&s->questions);
+    rig_walker_done(&s->walker);
+    return ok;
+}
+
 bool rig_breach_find_single(const struct rig_ordered *ordered, const uint32_t *rank, uint32_t rank_count,
                             struct rig_breach_sink *sink, struct rig_arena *arena)
 {
-    RIG_REQUIRE(sink->count == 0); /* no cycle is without rw edges */
     struct single s = {.problem = ordered->problem, .ordered = ordered, .sink = sink, .arena = arena};
     s.moves = (struct rig_moves){.ww = sink->rule->form != RIG_RULE_CAUSAL, .wr = true, .follow = RIG_FOLLOW_ANY};
     if (sink->rule->form == RIG_RULE_MONOTONIC_VIEW)
         s.moves.follow = RIG_FOLLOW_LATER;
     s.rank = rank;
     s.rank_count = rank_count;
-    bool ok = ask_all(&s) && answer(&s, false) &&
-              (s.questions.count == 0 || rig_walker_init(&s.walker, ordered, s.moves, rank, arena));
-    for (size_t i = 0; ok && !ordered->deadline->spent && i < s.questions.count; i++) {
-        const struct rig_sweep_question *question = &s.questions.at[i];
-        bool shown = !question->is_positive || ordered->after != NULL;
-        for (uint32_t r = question->read_begin; ok && question->is_positive && r < question->read_end; r++) {
-            const uint32_t first = first_missed(&s, r, r + 1);
-            if (first < question->to)
-                ok = show(&s, question, (struct rig_start){RIG_DEPART_MISSED, r}, &shown);
-        }
-        RIG_INVARIANT(!ok || shown || ordered->deadline->spent);
-    }
-    rig_sweep_questions_done(&s.questions);
-    rig_walker_done(&s.walker);
-    return ok;
-}
-
-/* ---- one transaction that writes nothing ---- */
-
-/* Per node: the lowest rank of the nearest updates that follow it in its process, or NONE. NULL when memory runs
- * out. */
-static uint32_t *find_followers(const struct single *s)
-{
-    const uint32_t count = s->problem->txn_count;
-    uint32_t *lowest = rig_arena_room(s->arena, (size_t)count + 1, sizeof lowest[0]);
-    if (lowest == NULL)
-        return NULL;
-    memset(lowest, 0xff, count * sizeof lowest[0]);
-    for (uint32_t node = count; node-- > 0;) {
-        const uint32_t before = s->problem->txns.at[node].before;
-        const uint32_t rank = s->rank[node] == RIG_PROBLEM_NONE ? lowest[node] : s->rank[node];
-        RIG_INVARIANT(before == RIG_PROBLEM_NONE || before < node);
-        if (before != RIG_PROBLEM_NONE && rank < lowest[before])
-            lowest[before] = rank;
-    }
-    return lowest;
-}
-
-/* Takes in the nearest updates before and after it in its process. */
-static void widen_by_process(const struct single *s, uint32_t follower, struct rig_sweep_question *question)
-{
-    RIG_REQUIRE(s->ordered->lead != NULL);
-    const uint32_t before = s->ordered->lead[question->node];
-    if (before != RIG_PROBLEM_NONE && s->rank[before] >= question->to)
-        question->to = s->rank[before] + 1;
-    if (follower < question->from)
-        question->from = follower;
-}
-
-static bool ask_reader(struct single *s, const uint32_t *followers, uint32_t node)
-{
-    const struct rig_problem_txn *txn = &s->problem->txns.at[node];
-    struct rig_sweep_question question = {node, txn[0].first_read, txn[1].first_read, UINT32_MAX, 0, s->rank_count,
-                                          true};
-    if (s->ordered->after == NULL) {
-        question.from = first_missed(s, txn[0].first_read, txn[1].first_read);
-        question.to = 0;
-        for (uint32_t read = txn[0].first_read; read < txn[1].first_read; read++) {
-            const uint32_t writer = s->problem->reads.at[read].writer;
-            if (writer != RIG_PROBLEM_INITIAL && s->rank[writer] >= question.to)
-                question.to = s->rank[writer] + 1;
-        }
-        if (s->ordered->child != NULL)
-            widen_by_process(s, followers[node], &question);
-    }
-    return ask(s, &question);
-}
-
-static bool ask_readers(struct single *s, const uint8_t *left_out)
-{
-    const uint32_t *followers = find_followers(s);
-    bool ok = followers != NULL;
-    for (uint32_t node = 0; ok && node < s->problem->txn_count; node++)
-        ok = !left_out[node] || ask_reader(s, followers, node);
-    return ok;
+    return find(&s);
 }
 
 bool rig_breach_find_of_updates(const struct rig_ordered *ordered, struct rig_breach_sink *sink,
                                 struct rig_arena *arena)
 {
     RIG_REQUIRE(sink->rule->form == RIG_RULE_UPDATES);
-    struct rig_ordered updates = *ordered;
-    struct single s = {.problem = ordered->problem, .ordered = &updates, .sink = sink, .arena = arena};
+    struct single s = {.problem = ordered->problem, .ordered = ordered, .sink = sink, .arena = arena};
     struct rig_states states;
     const uint32_t count = s.problem->txn_count;
-    uint8_t *left_out = rig_arena_room(arena, (size_t)count + 1, sizeof left_out[0]);
+    uint8_t *mute = rig_arena_room(arena, (size_t)count + 1, sizeof mute[0]);
     s.moves = rig_breach_moves(RIG_RULE_UPDATES);
-    if (left_out == NULL)
+    if (mute == NULL)
         return false;
     for (uint32_t node = 0; node < count; node++)
-        left_out[node] = rig_problem_writes_nothing(s.problem, node);
-    if (!rig_ordered_leave_out(&updates, left_out, arena) ||
-        !rig_breach_find_closed(&updates, s.moves, left_out, sink, &states, arena))
+        mute[node] = rig_problem_writes_nothing(s.problem, node);
+    if (!rig_breach_find_closed(ordered, s.moves, mute, sink, &states, arena))
         return false;
     if (states.component_count > 0 || ordered->deadline->spent)
         return true;
+    s.mute = mute;
     s.rank = states.rank;
     s.rank_count = states.state_count;
-    bool ok = ask_readers(&s, left_out) && answer(&s, ordered->child != NULL) &&
-              (s.questions.count == 0 || rig_walker_init(&s.walker, &updates, s.moves, s.rank, arena));
-    s.walker.left_out = left_out;
-    for (size_t i = 0; ok && !ordered->deadline->spent && i < s.questions.count; i++) {
-        const struct rig_sweep_question *question = &s.questions.at[i];
-        bool shown = ordered->after != NULL;
-        if (!question->is_positive)
-            continue;
-        left_out[question->node] = 0;
-        ok = show(&s, question, (struct rig_start){RIG_DEPART_ALL, question->node}, &shown);
-        left_out[question->node] = 1;
-        RIG_INVARIANT(!ok || shown || ordered->deadline->spent);
-    }
-    rig_sweep_questions_done(&s.questions);
-    rig_walker_done(&s.walker);
-    return ok;
+    return find(&s);
 }

@@ -1,10 +1,10 @@
 /*
  * The cycles of rules that count: CONSISTENT, CAUSAL and MONOTONIC_VIEW forbid those with exactly one rw edge, UPDATES
- * those with at most one transaction that writes nothing. The remaining edges or transactions have no cycle by
- * themselves. So each rw edge, or each of these transactions, is a question of reachability.
+ * those with at most one rw edge out of a transaction that writes nothing. The remaining edges have no cycle by
+ * themselves. So each of these rw edges is a question of reachability.
  *
  * Time: that of the sweep (breach_sweep.h), and of walks that show the cycles, within the steps of breach_walk.h. Real
- * time, which no level of these forms has, takes a walk for each question.
+ * time is linear (breach_times.h).
  */
 #ifndef RIG_CHECKER_DECIDE_SOLVE_BREACH_SINGLE_H
 #define RIG_CHECKER_DECIDE_SOLVE_BREACH_SINGLE_H

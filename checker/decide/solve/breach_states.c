@@ -53,17 +53,15 @@ uint32_t rig_states_follower(const struct rig_ordered *ordered, uint32_t node, u
     return last == node ? RIG_PROBLEM_NONE : ordered->sibling[last];
 }
 
-static bool is_out(const struct search *s, uint32_t node)
+static bool is_mute(const struct search *s, uint32_t node)
 {
-    return s->states->left_out != NULL && s->states->left_out[node];
+    return s->states->mute != NULL && s->states->mute[node];
 }
 
-/* The state in which an edge arrives, or NONE if the transaction is left out. */
+/* The state in which an edge arrives. */
 static uint32_t arrive(const struct search *s, uint32_t node, enum rig_edge_kind kind, uint32_t to_op)
 {
     const enum rig_follow follow = s->states->moves.follow;
-    if (is_out(s, node))
-        return RIG_PROBLEM_NONE;
     return rig_states_of(s->problem, follow, node, rig_states_port(s->problem, follow, node, kind, to_op));
 }
 
@@ -99,7 +97,7 @@ static struct frame frame_of(const struct search *s, uint32_t state, uint32_t no
         return frame;
     const struct rig_problem_txn *txn = &s->problem->txns.at[node];
     enter_stage(s, &frame, STAGE_MISSED);
-    if (!s->states->moves.rw || (follow != RIG_FOLLOW_ANY && is_exit(s, &frame)))
+    if (!s->states->moves.rw || is_mute(s, node) || (follow != RIG_FOLLOW_ANY && is_exit(s, &frame)))
         return frame;
     frame.cursor = txn[0].first_read;
     frame.end = txn[1].first_read;
@@ -158,14 +156,10 @@ static uint32_t next_reader(const struct search *s, struct frame *frame)
 
 static uint32_t next_in_process(const struct search *s, struct frame *frame)
 {
-    while (s->states->ordered->child != NULL) {
-        const bool through = frame->cursor != RIG_PROBLEM_NONE && is_out(s, frame->cursor);
-        frame->cursor = rig_states_follower(s->states->ordered, frame->node, frame->cursor, through);
-        if (frame->cursor == RIG_PROBLEM_NONE)
-            break;
-        const uint32_t state = arrive(s, frame->cursor, RIG_EDGE_PROCESS, RIG_ARC_NONE);
-        if (state != RIG_PROBLEM_NONE)
-            return state;
+    if (s->states->ordered->child != NULL) {
+        frame->cursor = rig_states_follower(s->states->ordered, frame->node, frame->cursor, false);
+        if (frame->cursor != RIG_PROBLEM_NONE)
+            return arrive(s, frame->cursor, RIG_EDGE_PROCESS, RIG_ARC_NONE);
     }
     enter_stage(s, frame, STAGE_REALTIME);
     return RIG_PROBLEM_NONE;
@@ -294,7 +288,8 @@ static void note_edges_to(struct search *s, uint32_t node)
         const uint32_t writer = s->problem->reads.at[r].writer, later = ordered->next[ordered->version[r]];
         if (s->states->moves.wr && writer != RIG_PROBLEM_INITIAL)
             note_edge(s, place[writer], place[node]);
-        if (s->states->moves.rw && later != RIG_PROBLEM_NONE && s->problem->write_txn[later] != node)
+        if (s->states->moves.rw && !is_mute(s, node) && later != RIG_PROBLEM_NONE &&
+            s->problem->write_txn[later] != node)
             note_edge(s, place[node], place[s->problem->write_txn[later]]);
     }
     if (ordered->child != NULL && txn->before != RIG_PROBLEM_NONE)
@@ -360,8 +355,6 @@ static bool walk_all(struct search *s)
         const uint32_t node = s->states->ordered->at[place];
         if (rig_deadline_is_over(s->states->ordered->deadline, 1))
             return true;
-        if (is_out(s, node))
-            continue;
         if (s->spans[place] == 0) {
             settle(s, node);
             continue;
@@ -375,11 +368,11 @@ static bool walk_all(struct search *s)
 }
 
 bool rig_states_find(struct rig_states *states, const struct rig_ordered *ordered, struct rig_moves moves,
-                     const uint8_t *left_out, struct rig_arena *arena)
+                     const uint8_t *mute, struct rig_arena *arena)
 {
     const struct rig_problem *problem = ordered->problem;
     struct search s = {.states = states, .problem = problem};
-    *states = (struct rig_states){.ordered = ordered, .moves = moves, .left_out = left_out};
+    *states = (struct rig_states){.ordered = ordered, .moves = moves, .mute = mute};
     s.node_states = moves.follow == RIG_FOLLOW_ANY         ? problem->txn_count
                     : rig_follows_operations(moves.follow) ? problem->txn_count + (uint32_t)problem->reads.count
                                                            : 2 * problem->txn_count;

@@ -21,7 +21,8 @@ enum rig_follow {
     RIG_FOLLOW_ANY,   /* all */
     RIG_FOLLOW_FLOW,  /* all after other edges than rw */
     RIG_FOLLOW_READ,  /* all after wr, process and real-time edges */
-    RIG_FOLLOW_LATER, /* after ww and wr edges those of later operations than the one at which they arrive */
+    RIG_FOLLOW_LATER, /* after ww and wr edges those of later operations than the one at which they arrive; all after
+                       * process and real-time edges */
     RIG_FOLLOW_FROM,  /* as RIG_FOLLOW_LATER, and those of the operation at which they arrive */
 };
 
@@ -33,7 +34,7 @@ struct rig_moves {
 struct rig_states {
     const struct rig_ordered *ordered;
     struct rig_moves moves;
-    const uint8_t *left_out; /* per node: not in the graph; NULL: all are in it */
+    const uint8_t *mute; /* per node: it has no rw edges in the graph; NULL: all have theirs */
 
     uint32_t state_count;
     uint32_t *component_of; /* per state: its component of two or more states, or NONE */
@@ -64,7 +65,7 @@ static inline uint32_t rig_states_port(const struct rig_problem *problem, enum r
         return 0;
     if (kind == RIG_EDGE_RW || (kind == RIG_EDGE_WW && follow == RIG_FOLLOW_READ))
         return none;
-    if (!rig_follows_operations(follow))
+    if (!rig_follows_operations(follow) || kind == RIG_EDGE_PROCESS || kind == RIG_EDGE_REALTIME)
         return 0;
     return to_op == RIG_ARC_NONE ? none : rig_states_port_from(problem, node, to_op + (follow == RIG_FOLLOW_LATER));
 }
@@ -86,6 +87,6 @@ uint32_t rig_states_follower(const struct rig_ordered *ordered, uint32_t node, u
 /* Memory is the arena's, the stack's is the heap's; false when it runs out. Some components may be missing once the
  * deadline has come. */
 bool rig_states_find(struct rig_states *states, const struct rig_ordered *ordered, struct rig_moves moves,
-                     const uint8_t *left_out, struct rig_arena *arena);
+                     const uint8_t *mute, struct rig_arena *arena);
 
 #endif

@@ -35,13 +35,6 @@ struct batch {
     struct bit_sets begun;            /* the questions about the key that have begun at this rank */
     struct touched nodes, keys;       /* to forget */
     uint32_t *reader_first, *readers; /* as the problem's; transactions that have a rank */
-
-    /* Questions that begin at what follows their node in process order. */
-    uint32_t *asked;        /* per node: 1 + the question about it, or 0 */
-    uint32_t lowest;        /* of these nodes */
-    uint32_t *passed_slot;  /* per node without a rank: into `passed`, or NONE */
-    struct bit_sets passed; /* the questions about the node and about such nodes before it in its process */
-    struct touched passing; /* nodes, to forget */
 };
 
 static void add(struct bits *to, const struct bits *from)
@@ -95,7 +88,7 @@ static void arrive(const struct batch *batch, uint32_t node, uint32_t op_end, st
     for (; arrivals->write < txn[1].first_write && problem->writes.at[arrivals->write].first_op < op_end;
          arrivals->write++)
         arrive_at_write(batch, arrivals, arrivals->write);
-    if (batch->ordered->child != NULL && op_end == UINT32_MAX && batch->ordered->lead[node] != RIG_PROBLEM_NONE)
+    if (batch->ordered->child != NULL && batch->ordered->lead[node] != RIG_PROBLEM_NONE)
         add_reached(batch, batch->ordered->lead[node], &arrivals->bits);
 }
 
@@ -124,40 +117,7 @@ static bool begin_question(struct batch *batch, uint32_t bit)
         if (later != RIG_PROBLEM_NONE && batch->sweep->rank[batch->problem->write_txn[later]] < question->to)
             ok = begin_at(batch, later, bit);
     }
-    if (batch->sweep->follows) {
-        RIG_REQUIRE(batch->asked[question->node] == 0);
-        batch->asked[question->node] = bit + 1;
-        batch->lowest = question->node < batch->lowest ? question->node : batch->lowest;
-    }
     return ok;
-}
-
-/* The questions about nodes without a rank that come directly before `node` in its process. */
-static bool pass(struct batch *batch, uint32_t node, struct bits *bits)
-{
-    RIG_REQUIRE(batch->asked != NULL);
-    const struct rig_problem_txn *txns = batch->problem->txns.at;
-    const size_t begin = batch->passing.count;
-    uint32_t at = txns[node].before;
-    while (at != RIG_PROBLEM_NONE && at >= batch->lowest && batch->sweep->rank[at] == RIG_PROBLEM_NONE &&
-           batch->passed_slot[at] == RIG_PROBLEM_NONE) {
-        if (!touched_add(&batch->passing, at))
-            return false;
-        at = txns[at].before;
-    }
-    struct bits passed = {{0}};
-    if (at != RIG_PROBLEM_NONE && batch->passed_slot[at] != RIG_PROBLEM_NONE)
-        passed = batch->passed.at[batch->passed_slot[at]];
-    for (size_t i = batch->passing.count; i-- > begin;) {
-        at = batch->passing.at[i];
-        if (batch->asked[at] != 0)
-            passed.words[(batch->asked[at] - 1) / 64] |= UINT64_C(1) << (batch->asked[at] - 1) % 64;
-        batch->passed_slot[at] = (uint32_t)batch->passed.count;
-        if (!bit_sets_add(&batch->passed, passed))
-            return false;
-    }
-    add(bits, &passed);
-    return true;
 }
 
 /* The questions that begin at the transaction, or began at an earlier version of a key that it writes. */
@@ -194,8 +154,6 @@ static bool carry(struct batch *batch)
         struct arrivals arrivals = {.node = RIG_PROBLEM_NONE};
         arrive(batch, node, UINT32_MAX, &arrivals);
         add_own(batch, node, &arrivals.bits);
-        if (batch->sweep->follows && !pass(batch, node, &arrivals.bits))
-            return false;
         batch->reached.at[rank - batch->from] = arrivals.bits;
     }
     return true;
@@ -207,13 +165,7 @@ static void forget(struct batch *batch)
         batch->first_beginning[batch->nodes.at[i]] = RIG_PROBLEM_NONE;
     for (size_t i = 0; i < batch->keys.count; i++)
         batch->slot[batch->keys.at[i]] = RIG_PROBLEM_NONE;
-    for (size_t i = 0; i < batch->passing.count; i++)
-        batch->passed_slot[batch->passing.at[i]] = RIG_PROBLEM_NONE;
-    for (uint32_t i = 0; batch->sweep->follows && i < batch->count; i++)
-        batch->asked[batch->questions[i].node] = 0;
     batch->nodes.count = batch->keys.count = batch->beginnings.count = batch->begun.count = 0;
-    batch->passing.count = batch->passed.count = 0;
-    batch->lowest = RIG_PROBLEM_NONE;
 }
 
 static bool answer_batch(struct batch *batch, struct rig_sweep_question *questions, uint32_t count)
@@ -275,7 +227,7 @@ static struct rig_sweep_question *sort(const struct rig_sweep *sweep, const stru
     return sorted;
 }
 
-/* The transactions that read each version and have a rank. */
+/* The transactions that read each version and have rw edges. */
 static bool list_readers(struct batch *batch, struct rig_arena *arena)
 {
     const struct rig_problem *problem = batch->problem;
@@ -289,7 +241,7 @@ static bool list_readers(struct batch *batch, struct rig_arena *arena)
         batch->reader_first[version] = count;
         for (uint32_t i = problem->reader_first[version]; i < problem->reader_first[version + 1]; i++) {
             const uint32_t reader = problem->read_txn[problem->readers[i]];
-            if (batch->sweep->rank[reader] != RIG_PROBLEM_NONE)
+            if (batch->sweep->mute == NULL || !batch->sweep->mute[reader])
                 batch->readers[count++] = reader;
         }
     }
@@ -298,27 +250,17 @@ static bool list_readers(struct batch *batch, struct rig_arena *arena)
     return true;
 }
 
-static bool init_passing(struct batch *batch, struct rig_arena *arena)
-{
-    const size_t nodes = (size_t)batch->problem->txn_count + 1;
-    batch->asked = rig_arena_array(arena, nodes, sizeof(uint32_t));
-    batch->passed_slot = rig_arena_room(arena, nodes, sizeof(uint32_t));
-    if (batch->passed_slot != NULL)
-        memset(batch->passed_slot, 0xff, nodes * sizeof(uint32_t));
-    return batch->asked != NULL && batch->passed_slot != NULL;
-}
-
 static bool init(struct batch *batch, const struct rig_sweep *sweep, struct rig_arena *arena)
 {
     const struct rig_problem *problem = sweep->ordered->problem;
-    *batch = (struct batch){.sweep = sweep, .ordered = sweep->ordered, .problem = problem, .lowest = RIG_PROBLEM_NONE};
+    *batch = (struct batch){.sweep = sweep, .ordered = sweep->ordered, .problem = problem};
     batch->first_beginning = rig_arena_room(arena, (size_t)problem->txn_count + 1, sizeof(uint32_t));
     batch->slot = rig_arena_room(arena, (size_t)problem->key_count + 1, sizeof(uint32_t));
     if (batch->first_beginning == NULL || batch->slot == NULL)
         return false;
     memset(batch->first_beginning, 0xff, problem->txn_count * sizeof(uint32_t));
     memset(batch->slot, 0xff, problem->key_count * sizeof(uint32_t));
-    return (!sweep->rw || list_readers(batch, arena)) && (!sweep->follows || init_passing(batch, arena));
+    return !sweep->rw || list_readers(batch, arena);
 }
 
 bool rig_sweep_answer(const struct rig_sweep *sweep, struct rig_sweep_questions *questions, struct rig_arena *arena)
@@ -341,10 +283,8 @@ bool rig_sweep_answer(const struct rig_sweep *sweep, struct rig_sweep_questions 
     memcpy(questions->at, sorted, questions->count * sizeof sorted[0]);
     bit_sets_done(&batch.reached);
     bit_sets_done(&batch.begun);
-    bit_sets_done(&batch.passed);
     beginnings_done(&batch.beginnings);
     touched_done(&batch.nodes);
     touched_done(&batch.keys);
-    touched_done(&batch.passing);
     return ok;
 }

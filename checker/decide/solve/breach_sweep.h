@@ -18,19 +18,19 @@
 struct rig_sweep_question {
     uint32_t node;
     uint32_t read_begin, read_end; /* its reads in question */
-    uint32_t op_end;               /* only ww and wr edges into earlier operations count; UINT32_MAX: all edges */
-    uint32_t from, to;             /* ranks: of the first writer, and one past the last transaction that matters */
-    bool is_positive;              /* the answer */
+    uint32_t op_end;   /* ww and wr edges into earlier operations count, and process order; UINT32_MAX: all edges */
+    uint32_t from, to; /* ranks: of the first writer, and one past the last transaction that matters */
+    bool is_positive;  /* the answer */
 };
 
 RIG_VEC(struct rig_sweep_question, rig_sweep_questions)
 
 struct rig_sweep {
-    const struct rig_ordered *ordered; /* without real-time order */
+    const struct rig_ordered *ordered; /* its real-time order does not count */
     bool ww, wr, rw;                   /* edges, beside process order; versions of a key ascend in rank in any case */
-    bool follows;                      /* a question also begins at the transactions that follow in process order */
-    const uint32_t *rank;              /* per node; NONE: not on the way */
-    const uint32_t *at;                /* per rank: its node, or NONE */
+    const uint8_t *mute;  /* per node: it has no rw edges but those of the questions; NULL: all have theirs */
+    const uint32_t *rank; /* per node; NONE: not on the way */
+    const uint32_t *at;   /* per rank: its node, or NONE */
     uint32_t rank_count;
 };
 

@@ -36,7 +36,7 @@ static void arrive(struct rig_walker *w, struct rig_visit visit, uint32_t to_op)
     const enum rig_follow follow = w->moves.follow;
     const uint32_t node = visit.node;
     w->steps++;
-    if (w->found != RIG_PROBLEM_NONE || w->failed || (w->left_out != NULL && w->left_out[node]))
+    if (w->found != RIG_PROBLEM_NONE || w->failed)
         return;
     if (node != w->target && (w->rank[node] < w->low || w->rank[node] > w->high))
         return;
@@ -122,7 +122,7 @@ static void follow_process(struct rig_walker *w, uint32_t from, uint32_t node)
         if (through)
             come_before(w, from, node, last, RIG_EDGE_PROCESS);
         /* Beyond the range there are further ones only. */
-        through = through && (w->rank[last] <= w->high || (w->left_out != NULL && w->left_out[last]));
+        through = through && w->rank[last] <= w->high;
     }
 }
 
@@ -157,7 +157,8 @@ static void expand(struct rig_walker *w, uint32_t from, uint32_t node, uint32_t 
         follow_process(w, from, node);
         follow_time(w, from, node);
     }
-    for (uint32_t i = port; i < missed_end && w->moves.rw; i++)
+    const bool is_mute = w->mute != NULL && w->mute[node];
+    for (uint32_t i = port; i < missed_end && w->moves.rw && !is_mute; i++)
         miss(w, from, txn->first_read + i);
     w->opened[node] = w->round;
     w->missed_end[node] = port < missed_end ? port : missed_end;
@@ -197,9 +198,6 @@ static void depart(struct rig_walker *w, struct rig_start start)
         break;
     case RIG_DEPART_REALTIME:
         follow_time(w, RIG_PROBLEM_NONE, start.index);
-        break;
-    case RIG_DEPART_ALL:
-        expand(w, RIG_PROBLEM_NONE, start.index, 0);
         break;
     }
 }
@@ -327,11 +325,6 @@ static uint32_t exit_of(const struct closed *c, uint32_t node)
     return rig_states_of(c->problem, c->states->moves.follow, node, rig_states_read_count(c->problem, node));
 }
 
-static bool is_out(const struct closed *c, uint32_t node)
-{
-    return c->states->left_out != NULL && c->states->left_out[node];
-}
-
 static bool goes_back(const struct closed *c, uint32_t from, uint32_t to)
 {
     return c->ordered->place[to] < c->ordered->place[from];
@@ -350,7 +343,9 @@ static bool add_seeds_of_read(struct closed *c, uint32_t read)
 {
     const struct rig_problem_read *r = &c->problem->reads.at[read];
     const uint32_t reader = c->problem->read_txn[read], later = c->ordered->next[c->ordered->version[read]];
-    if (c->states->moves.rw && later != RIG_PROBLEM_NONE && goes_back(c, reader, c->problem->write_txn[later])) {
+    const bool is_mute = c->states->mute != NULL && c->states->mute[reader];
+    if (c->states->moves.rw && !is_mute && later != RIG_PROBLEM_NONE &&
+        goes_back(c, reader, c->problem->write_txn[later])) {
         const uint32_t from =
             rig_states_of(c->problem, c->states->moves.follow, reader, read - c->problem->txns.at[reader].first_read);
         const uint32_t to = state_at(c, c->problem->write_txn[later], RIG_EDGE_RW, RIG_ARC_NONE);
@@ -380,8 +375,6 @@ static bool add_seeds(struct closed *c)
     bool ok = true;
     for (uint32_t node = 0; ok && node < c->problem->txn_count; node++) {
         const struct rig_problem_txn *txn = &c->problem->txns.at[node];
-        if (is_out(c, node))
-            continue;
         for (uint32_t read = txn[0].first_read; ok && read < txn[1].first_read; read++)
             ok = add_seeds_of_read(c, read);
         ok = ok && add_seeds_of_order(c, node);
@@ -470,18 +463,18 @@ static bool walk_from_all(struct closed *c)
     return true;
 }
 
-bool rig_breach_find_closed(const struct rig_ordered *ordered, struct rig_moves moves, const uint8_t *left_out,
+bool rig_breach_find_closed(const struct rig_ordered *ordered, struct rig_moves moves, const uint8_t *mute,
                             struct rig_breach_sink *sink, struct rig_states *states, struct rig_arena *arena)
 {
     struct closed c = {.problem = ordered->problem, .ordered = ordered, .states = states, .sink = sink};
-    if (!rig_states_find(states, ordered, moves, left_out, arena))
+    if (!rig_states_find(states, ordered, moves, mute, arena))
         return false;
     if (states->component_count == 0 || ordered->deadline->spent)
         return true;
     bool ok =
         add_seeds(&c) && sort_seeds(&c, arena) && rig_walker_init(&c.walker, ordered, moves, ordered->place, arena);
     c.walker.states = states;
-    c.walker.left_out = left_out;
+    c.walker.mute = mute;
     ok = ok && walk_from_all(&c);
     rig_walker_done(&c.walker);
     seeds_done(&c.seeds);

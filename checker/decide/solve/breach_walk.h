@@ -19,10 +19,8 @@
 enum rig_departure {
     RIG_DEPART_MISSED,   /* from read `index` to the writers of later versions */
     RIG_DEPART_READ,     /* from the writer of the version that read `index` returned to this reader */
-    RIG_DEPART_PROCESS,  /* from the transaction before node `index` in its process to this node; those left
-                          * out do not count */
+    RIG_DEPART_PROCESS,  /* from the transaction before node `index` in its process to this node */
     RIG_DEPART_REALTIME, /* from node `index` to those invoked after its end */
-    RIG_DEPART_ALL,      /* any edge of node `index` */
 };
 
 struct rig_start {
@@ -44,7 +42,7 @@ struct rig_walker {
     struct rig_moves moves;
     const uint32_t *rank;            /* per node; that of nodes that are left out does not matter */
     const struct rig_states *states; /* of at least these moves, for `component` */
-    const uint8_t *left_out;         /* per node: not visited; NULL: none */
+    const uint8_t *mute;             /* per node: the walk leaves it by no rw edge; NULL: by all */
 
     /* set before each walk */
     uint32_t component; /* to stay in; NONE: anywhere */
@@ -92,9 +90,9 @@ struct rig_moves rig_breach_moves(enum rig_rule_form form);
 /* The steps that searches for further cycles may take. */
 uint64_t rig_breach_most_steps(const struct rig_problem *problem);
 
-/* Finds the components without the transactions of `left_out` (NULL: none; ordered->lead leaves out the same), and a
+/* Finds the components without the rw edges of the transactions of `mute` (NULL: with all), and a
  * cycle in each of them at least. False when memory runs out. */
-bool rig_breach_find_closed(const struct rig_ordered *ordered, struct rig_moves moves, const uint8_t *left_out,
+bool rig_breach_find_closed(const struct rig_ordered *ordered, struct rig_moves moves, const uint8_t *mute,
                             struct rig_breach_sink *sink, struct rig_states *states, struct rig_arena *arena);
 
 #endif

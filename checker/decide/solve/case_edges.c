@@ -538,7 +538,9 @@ bool rig_case_edges_given(struct rig_case_graph *graph)
     }
     for (uint32_t pair = 0; ok && pair < graph->pairs.count && !graph->too_large; pair++)
         ok = add_pair_arcs(&m, pair);
-    /* Where transactions that write nothing count, a path through them does not stand for the order of its ends. */
-    const bool direct = graph->rule->form != RIG_RULE_UPDATES;
+    /* Where a cycle has two transactions, a path through others does not stand for the order of its ends. */
+    const enum rig_rule_form form = graph->rule->form;
+    const bool direct =
+        form != RIG_RULE_READ_ATOMIC && form != RIG_RULE_UPDATE_ATOMIC && form != RIG_RULE_MONOTONIC_ATOMIC;
     return ok && (direct ? add_direct_orders(graph) : add_orders(graph)) && finish(graph);
 }

@@ -245,7 +245,7 @@ static bool may_follow(const struct pattern *pattern, const struct rig_arc *arc,
         return false;
     if (pattern->behind_wr && arc->kind == RIG_EDGE_WW)
         return false;
-    if (!pattern->later && !pattern->from)
+    if ((!pattern->later && !pattern->from) || arc->kind == RIG_EDGE_PROCESS || arc->kind == RIG_EDGE_REALTIME)
         return true;
     return arc->kind != RIG_EDGE_RW && arc->to_op != RIG_ARC_NONE && arc->to_op + pattern->later <= next->from_op;
 }
@@ -254,7 +254,7 @@ static bool may_follow(const struct pattern *pattern, const struct rig_arc *arc,
 static bool uses(const struct search *s, const struct rig_arc *arc)
 {
     return (s->pattern->one_rw && arc->kind == RIG_EDGE_RW) ||
-           (s->pattern->one_reader && s->graph->writes_nothing[arc->from]);
+           (s->pattern->one_reader && arc->kind == RIG_EDGE_RW && s->graph->writes_nothing[arc->from]);
 }
 
 /* A cycle that only two arcs make may lack what the rule asks of both. */

@@ -104,14 +104,11 @@ static bool note_all_missed(const struct rig_history *history, struct rig_row_or
 
 /* ---- */
 
-/* A set of levels of the prover, however many there are. */
-typedef __typeof__(rig_proved_levels_above(0)) proved_levels;
-
-static proved_levels proved_bit(enum rig_level level)
+static uint64_t proved_bit(enum rig_level level)
 {
     const char *name = rig_level_info(level)->name;
     const int index = rig_proved_level_find(name, strlen(name));
-    return index < 0 ? 0 : (proved_levels)1 << index;
+    return index < 0 ? 0 : UINT64_C(1) << index;
 }
 
 enum rig_rc rig_row_order_try(enum rig_level level, const struct rig_facts *facts, struct rig_row_order *order,

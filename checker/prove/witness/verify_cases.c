@@ -111,7 +111,7 @@ static unsigned broken_limits(const struct rig_proof *proof, const struct rig_st
     for (uint32_t i = 0; i < count; i++) {
         const struct rig_step *step = &steps[i], *last = &steps[i == 0 ? count - 1 : i - 1];
         const bool order = step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME;
-        readers += !writes_key(history, step->from, UINT32_MAX);
+        readers += step->kind == RIG_EDGE_RW && !writes_key(history, step->from, UINT32_MAX);
         rw += step->kind == RIG_EDGE_RW;
         broken |= step->kind == RIG_EDGE_WW ? NO_WW : WW_ONLY;
         broken |= step->kind == RIG_EDGE_WR || order ? NO_WR : 0;
@@ -122,6 +122,8 @@ static unsigned broken_limits(const struct rig_proof *proof, const struct rig_st
         broken |= last->kind == RIG_EDGE_RW ? SPARSE | BEHIND_WR | ASCENDING | SNAPSHOTS : 0;
         broken |= step->by_predicate || rig_verify_found_no_row(proof, step->from, step->from_op) ? OF_ITEMS : 0;
         broken |= last->kind == RIG_EDGE_WW ? BEHIND_WR : 0;
+        if (last->kind == RIG_EDGE_PROCESS || last->kind == RIG_EDGE_REALTIME) /* before all operations */
+            continue;
         broken |= last->to_op == UINT32_MAX || last->to_op >= step->from_op ? ASCENDING : 0;
         broken |= last->to_op == UINT32_MAX || last->to_op > step->from_op ? SNAPSHOTS : 0;
     }

@@ -216,7 +216,7 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
                                     .total = w->other_value};
     struct rig_witness_line line;
     struct rig_err err = {0};
-    uint32_t levels;
+    uint64_t levels;
     if (read == NULL || read->key != w->key)
         return "made no such read";
     if (!rig_single_line(history, w, &line) || rig_impossible_sum(&facts, &line, &levels, &err) != RIG_OK)

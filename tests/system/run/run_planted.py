@@ -7,7 +7,9 @@ import shutil
 
 from rig_command import RigTest, main
 
-# bug: rows of type, isolation, further settings, anomaly, weakest levels refuted
+# bug: rows of type, isolation, further settings, anomaly, weakest levels refuted: of plain levels, and of the session and
+# strong forms of these. Which other forms a load breaks depends on it.
+IN_EACH_ORDER = "read-uncommitted", "read-committed", "snapshot-isolation", "serializable"
 LIST, REGISTER, SET, COUNTER, BANK, FORK = "list-append", "rw-register", "set", "counter", "bank", "long-fork"
 CLASSIC = MONOTONIC, IDS, DIRTY, SEQUENTIAL, ACID = ("monotonic", "unique-ids", "dirty-reads", "sequential",
                                                      "multi-key-acid")
@@ -173,6 +175,18 @@ def merged(plan, settings):
 
 
 class Planted(RigTest):
+    def weakest(self, results):
+        """The weakest of the levels in the table that are refuted."""
+        rows = json.loads(self.status(0, self.rig("list", "levels", "--format", "json")).out)["levels"]
+        implies = {row["name"]: set(row["implies"]) for row in rows}  # weaker levels come first
+        below = {}
+        for name, direct in implies.items():
+            below[name] = direct.union(*(below[other] for other in direct))
+        forms = {f"{order}-{level}" for level in IN_EACH_ORDER for order in ("strong-session", "strong")}
+        kept = {row["name"] for row in rows if row["forbids"]["order"] == ""} | forms | {"strict-serializable"}
+        refuted = {name for name in kept & set(implies) if results["levels"][name] == "refuted"}
+        return [name for name in implies if name in refuted and not below[name] & refuted]
+
     def run_bug(self, bug, type, isolation, settings, status):
         plan = {"name": "planted", "seed": 7, "workload": {"type": type, "transactions": 1500}, "clients": {"count": 6},
                 "database": {"driver": "sim", "isolation": isolation, "bug": bug, "bug-rate": "10%"}, "report": ["json"],
@@ -199,7 +213,7 @@ class Planted(RigTest):
                     named = {name: found["count"] for name, found in results["anomalies"].items() if found["count"]}
                     self.assertGreater(found["count"], 0, (named, results["not"]))
                     self.assertTrue(found["witnesses"], anomaly)
-                    self.assertEqual(levels.split(), results["not"], named)
+                    self.assertEqual(sorted(levels.split()), sorted(self.weakest(results)), named)
                     if (bug, anomaly) in (("savepoint-leak", "impossible-value"), ("savepoint-leak", "wrong-total")):
                         self.assertIn("was rolled back to a savepoint; with its", json.dumps(found["witnesses"]))
 
