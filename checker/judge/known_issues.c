@@ -146,6 +146,24 @@ static void say_unknown(struct search *search, const struct rig_witness *witness
     rig_buf_add_text(text, witness->txn_count > 4 ? ", ...)" : ")");
 }
 
+/* The requested levels that the anomaly refutes and that none of its kept witnesses refutes. */
+static uint64_t without_witness(const struct rig_verdict *verdict, const struct rig_finding *finding)
+{
+    uint64_t levels = finding->refutes & verdict->requested_levels;
+    for (uint32_t i = 0; i < finding->witness_count; i++)
+        levels &= ~finding->witnesses[i].refutes;
+    return levels;
+}
+
+static bool has_too_few_witnesses(const struct rig_verdict *verdict)
+{
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if (without_witness(verdict, &verdict->findings[anomaly]) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* Whether no witness is missing that a refuted request rests on. */
 static bool all_are_shown(struct search *search, const struct rig_verdict *verdict, uint64_t refuted)
 {
@@ -172,9 +190,14 @@ static bool all_are_known(struct search *search, const struct rig_verdict *verdi
     *shortest = NULL;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         const struct rig_finding *finding = &verdict->findings[anomaly];
+        const char *name = rig_anomaly_info((enum rig_anomaly)anomaly)->name;
         if (finding->count > 0 && finding->witness_count == 0 &&
             ((finding->refutes & verdict->requested_levels) != 0 || (asked & RIG_ANOMALY_BIT(anomaly)) != 0)) {
-            rig_buf_printf(&search->why_not, "%s has no witness", rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+            rig_buf_printf(&search->why_not, "%s has no witness", name);
+            return false;
+        }
+        if (without_witness(verdict, finding) != 0) {
+            rig_buf_printf(&search->why_not, "no witness of %s that is kept refutes what was asked for", name);
             return false;
         }
         for (uint32_t i = 0; i < finding->witness_count; i++) {
@@ -388,15 +411,15 @@ static void release_history(struct search *search)
     search->depth = search->known_count = 0;
 }
 
-/* `again`: the history is judged first, because `first` is not the verdict on it as it is. A loaded one is judged as it
- * was, because shapes may ask for more than an excerpt has. */
+/* `again`: the history is judged first, because `first` is not the verdict on it as it is, or keeps too few witnesses. A
+ * loaded one is judged as it was, because shapes may ask for more than an excerpt has. */
 static enum rig_rc search_history(struct search *search, const struct rig_verdict *first, bool again, bool *explained,
                                   struct rig_err *err)
 {
     const struct rig_witness *shortest;
     search->first = first;
     enum rig_rc rc = take_history(search, err);
-    if (rc == RIG_OK && (search->loaded != NULL || again))
+    if (rc == RIG_OK && (search->loaded != NULL || again || has_too_few_witnesses(first)))
         rc = judge(search, explained, err);
     else if (rc == RIG_OK)
         *explained = all_are_known(search, first, NULL, &shortest) && choose(search, shortest, NULL);

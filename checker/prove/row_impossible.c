@@ -172,6 +172,6 @@ enum rig_rc rig_impossible_row(const struct rig_facts *facts, const struct rig_w
         history->txns[line->from].outcome == RIG_OUTCOME_OK && history->txns[line->to].outcome == RIG_OUTCOME_OK;
     *levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++)
-        *levels |= (uint64_t)forbids(&rig_proved_levels[i], line->kind, settled) << i;
+        *levels |= (__typeof__(*levels))forbids(&rig_proved_levels[i], line->kind, settled) << i;
     return RIG_OK;
 }
