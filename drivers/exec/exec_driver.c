@@ -208,9 +208,12 @@ static enum rig_rc greet(const struct run *run, struct rig_line_program *process
     rig_buf_done(&line);
     if (end == RIG_LINE_DONE)
         end = rig_line_receive(process, patience, &answer, &size);
-    if (end != RIG_LINE_DONE)
-        return rig_fail(err, RIG_E_DRIVER, "%s, as %s: %s; see exec.log", run->program, role,
-                        end_text(process, end, problem, sizeof problem));
+    if (end != RIG_LINE_DONE) {
+        char program[sizeof run->program + 32];
+        (void)snprintf(program, sizeof program, "%s, as %s", run->program, role);
+        return rig_line_program_refuse(process, RIG_E_DRIVER, program, end_text(process, end, problem, sizeof problem),
+                                       err);
+    }
     if (!rig_exec_read_welcome(answer, size, welcome, problem))
         return rig_fail(err, RIG_E_DRIVER, "%s, as %s: %s", run->program, role, problem);
     if (hello.rolls_back && !welcome->savepoints)
@@ -226,14 +229,8 @@ static enum rig_rc start(const struct run *run, struct rig_line_program *process
                          const struct rig_line_patience *patience, struct rig_exec_welcome *welcome,
                          struct rig_err *err)
 {
-    char path[4096];
-    (void)snprintf(path, sizeof path, "%s/" RIG_RUN_LOG_OF_EXEC, run->env->log_dir);
-    const int log_fd = rig_output_append(path);
-    if (log_fd < 0)
-        return rig_fail(err, RIG_E_DRIVER, "cannot write %s: %s", path, strerror(errno));
-    enum rig_rc rc = rig_line_program_start(process, run->children, run->arguments, run->home, log_fd,
-                                            (size_t)run->options->max_answer_bytes, err);
-    (void)close(log_fd);
+    const enum rig_rc rc = rig_line_program_start(process, run->env, run->children, run->arguments, run->home,
+                                                  (size_t)run->options->max_answer_bytes, err);
     return rc == RIG_OK ? greet(run, process, role, client, patience, welcome, err) : rc;
 }
 

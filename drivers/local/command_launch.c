@@ -246,11 +246,11 @@ void rig_command_log_tail(const struct rig_command_cluster *cluster, uint32_t no
 {
     char name[NAME_BYTES];
     output_name(&cluster->nodes[node], name);
-    rig_local_log_tail(&cluster->site, name, line);
+    rig_local_log_tail(cluster->site.env, name, line);
     if (line[0] != '\0')
         return;
     (void)snprintf(name, sizeof name, RIG_RUN_LOG_OF_SERVER, cluster->nodes[node].node.name);
-    rig_local_log_tail(&cluster->site, name, line);
+    rig_local_log_tail(cluster->site.env, name, line);
 }
 
 /* ---- starting ---- */

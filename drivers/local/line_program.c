@@ -11,7 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 65536, SLICE_MS = 1000, NS_PER_MS = 1000000 };
+#include "base/output_file.h"
+#include "base/run_files.h"
+#include "drivers/local/local_site.h"
+
+enum { READ_BYTES = 65536, SLICE_MS = 1000, NS_PER_MS = 1000000, PATH_BYTES = 4096 };
 
 static const int64_t clear_ns = INT64_C(5000000000);
 static const int64_t look_ns = INT64_C(500000000); /* between the end of its output and its own */
@@ -44,14 +48,12 @@ enum rig_rc rig_line_program_find(const char *name, const char *home, char *path
     return rig_fail(err, RIG_E_PLAN, "`command`: there is no %s in PATH", name);
 }
 
-enum rig_rc rig_line_program_start(struct rig_line_program *process, struct rig_children *children,
-                                   const char *const *arguments, const char *home, int errors_fd, size_t most_bytes,
-                                   struct rig_err *err)
+static enum rig_rc start_child(struct rig_line_program *process, struct rig_children *children,
+                               const char *const *arguments, const char *home, int log, struct rig_err *err)
 {
     static const struct rig_account own = {0};
     int input[2];
     int output[2];
-    rig_buf_init(&process->answer, most_bytes);
     /* A socket, because writing to a pipe without a reader raises a signal. */
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, input) != 0)
         return rig_fail(err, RIG_E_DRIVER, "no descriptors for %s: %s", arguments[0], strerror(errno));
@@ -73,13 +75,38 @@ enum rig_rc rig_line_program_start(struct rig_line_program *process, struct rig_
         .home = home,
         .input_plus_one = input[1] + 1,
         .output = output[1],
-        .errors_plus_one = errors_fd + 1,
+        .errors_plus_one = log + 1,
         .death_signal = SIGKILL,
     };
     const enum rig_rc rc = rig_child_start(children, &command, &process->child, err);
     (void)close(input[1]);
     (void)close(output[1]);
     return rc;
+}
+
+enum rig_rc rig_line_program_start(struct rig_line_program *process, const struct rig_run_env *env,
+                                   struct rig_children *children, const char *const *arguments, const char *home,
+                                   size_t most_bytes, struct rig_err *err)
+{
+    char path[PATH_BYTES];
+    process->env = env;
+    rig_buf_init(&process->answer, most_bytes);
+    (void)snprintf(path, sizeof path, "%s/" RIG_RUN_LOG_OF_EXEC, env->log_dir);
+    const int log = rig_output_append(path);
+    if (log < 0)
+        return rig_fail(err, RIG_E_DRIVER, "cannot write %s: %s", path, strerror(errno));
+    const enum rig_rc rc = start_child(process, children, arguments, home, log, err);
+    (void)close(log);
+    return rc;
+}
+
+enum rig_rc rig_line_program_refuse(const struct rig_line_program *process, enum rig_rc rc, const char *program,
+                                    const char *how, struct rig_err *err)
+{
+    char tail[RIG_LOCAL_TAIL_BYTES];
+    rig_local_log_tail(process->env, RIG_RUN_LOG_OF_EXEC, tail);
+    return tail[0] == '\0' ? rig_fail(err, rc, "%s: %s; see " RIG_RUN_LOG_OF_EXEC, program, how)
+                           : rig_fail(err, rc, "%s: %s; " RIG_RUN_LOG_OF_EXEC " ends: %s", program, how, tail);
 }
 
 void rig_line_program_tell_end(struct rig_line_program *process, char *text, size_t size)

@@ -87,16 +87,16 @@ static void log_name(const struct rig_local_node *node, char name[static LOG_NAM
 
 enum { SOCKET_PATH_MOST = 107, LOG_PATH_BYTES = 4096 };
 
-static void log_path(const struct rig_local_site *site, const char *name, char path[static LOG_PATH_BYTES])
+static void log_path(const struct rig_run_env *env, const char *name, char path[static LOG_PATH_BYTES])
 {
-    (void)snprintf(path, LOG_PATH_BYTES, "%s/%s", site->env->log_dir, name);
+    (void)snprintf(path, LOG_PATH_BYTES, "%s/%s", env->log_dir, name);
 }
 
 /* Opens a log in the run's folder for appending; the caller closes it. -1 and RIG_E_CLUSTER in `err` on failure. */
 static int local_open_log(const struct rig_local_site *site, const char *name, struct rig_err *err)
 {
     char path[LOG_PATH_BYTES];
-    log_path(site, name, path);
+    log_path(site->env, name, path);
     const int fd = rig_output_append(path);
     if (fd < 0)
         (void)rig_fail(err, RIG_E_CLUSTER, "cannot write %s: %s", path, strerror(errno));
@@ -133,7 +133,7 @@ enum rig_rc rig_local_node_await(const struct rig_local_node *node, const struct
     for (;;) {
         struct rig_err why = {.rc = RIG_OK};
         if (!rig_local_node_runs(node)) {
-            rig_local_log_tail(node->site, name, tail);
+            rig_local_log_tail(node->site->env, name, tail);
             return rig_fail(err, RIG_E_CLUSTER, "%s ended while starting; %s ends: %s", node->name, name, tail);
         }
         if (wait->answers(wait->context, &why))
@@ -141,7 +141,7 @@ enum rig_rc rig_local_node_await(const struct rig_local_node *node, const struct
         if (!wait->always && core->stopping())
             return rig_fail(err, RIG_E_INTERRUPTED, "stopped while %s was starting", node->name);
         if (core->now_ns() > wait->deadline_ns) {
-            rig_local_log_tail(node->site, name, tail);
+            rig_local_log_tail(node->site->env, name, tail);
             return rig_fail(err, RIG_E_CLUSTER, "%s does not answer within start-timeout: %s; %s ends: %s", node->name,
                             why.text, name, tail);
         }
@@ -307,13 +307,13 @@ enum rig_rc rig_local_write(const struct rig_local_site *site, const char *path,
 
 /* ---- logs ---- */
 
-void rig_local_log_tail(const struct rig_local_site *site, const char *name, char line[static RIG_LOCAL_TAIL_BYTES])
+void rig_local_log_tail(const struct rig_run_env *env, const char *name, char line[static RIG_LOCAL_TAIL_BYTES])
 {
     char path[LOG_PATH_BYTES];
     char tail[RIG_LOCAL_TAIL_BYTES];
     ssize_t length = 0;
     size_t used = 0;
-    log_path(site, name, path);
+    log_path(env, name, path);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         (void)lseek(fd, -(off_t)(sizeof tail - 1), SEEK_END); /* fails, harmlessly, on a shorter file */
@@ -343,7 +343,7 @@ static void output_tail(const struct rig_local_site *site, const struct rig_loca
                         char tail[static RIG_LOCAL_TAIL_BYTES])
 {
     if (program->line == NULL)
-        rig_local_log_tail(site, program->log_name, tail);
+        rig_local_log_tail(site->env, program->log_name, tail);
     else
         take_line(output, tail, RIG_LOCAL_TAIL_BYTES);
 }

@@ -116,8 +116,8 @@ enum rig_rc rig_local_write(const struct rig_local_site *site, const char *path,
 /* A random password for servers of one run: 32 characters. RIG_E_CLUSTER. */
 enum rig_rc rig_local_make_password(char password[static 33], struct rig_err *err);
 
-/* The end of a log as one line, for an error; empty when it cannot be read. */
-void rig_local_log_tail(const struct rig_local_site *site, const char *name, char line[static RIG_LOCAL_TAIL_BYTES]);
+/* The end of a log in the run's folder as one line, for an error; empty when it cannot be read. */
+void rig_local_log_tail(const struct rig_run_env *env, const char *name, char line[static RIG_LOCAL_TAIL_BYTES]);
 
 /* A program that runs to its end as the account. */
 struct rig_local_program {

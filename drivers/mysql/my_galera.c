@@ -56,7 +56,7 @@ static long long last_transaction(struct rig_my_node *node, int64_t deadline_ns)
     if (rig_my_configuration_write(node, path, &ignored) != RIG_OK ||
         rig_local_run(&site->local, arguments, log, true, deadline_ns, &ignored) != RIG_OK)
         return -1;
-    rig_local_log_tail(&site->local, log, tail);
+    rig_local_log_tail(site->local.env, log, tail);
     const char *at = strstr(tail, found);
     at = at == NULL ? NULL : strchr(at + sizeof found - 1, ':');
     return at == NULL ? -1 : strtoll(at + 1, NULL, 10);

@@ -54,7 +54,7 @@ static enum rig_rc ask_version(struct rig_pg_site *site, struct rig_local_versio
     const enum rig_rc rc = rig_pg_site_run(site, arguments, log_name, false, deadline_ns, err);
     if (rc != RIG_OK)
         return rc;
-    rig_local_log_tail(&site->local, log_name, text);
+    rig_local_log_tail(site->local.env, log_name, text);
     const char *number = strstr(text, product);
     if (number != NULL && rig_local_version_read(number + sizeof product - 1, version))
         return RIG_OK;

@@ -115,8 +115,8 @@ static enum rig_rc greet(const struct rig_sql_programs *programs, struct rig_sql
     if (end == RIG_LINE_ENDED)
         rig_line_program_tell_end(&program->line, text, sizeof text);
     if (end != RIG_LINE_DONE)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: %s; see " RIG_RUN_LOG_OF_EXEC, programs->arguments[0],
-                        end == RIG_LINE_INTERRUPTED ? "the run is ending" : text);
+        return rig_line_program_refuse(&program->line, RIG_E_CLUSTER, programs->arguments[0],
+                                       end == RIG_LINE_INTERRUPTED ? "the run is ending" : text, err);
     json_t *root = json_loadb(line, size, 0, NULL);
     const char *error = json_string_value(json_object_get(root, "error"));
     enum rig_rc rc = RIG_OK;
@@ -134,7 +134,6 @@ static enum rig_rc greet(const struct rig_sql_programs *programs, struct rig_sql
 static struct rig_sql_program *start(const struct rig_sql_programs *programs, const struct rig_line_patience *patience,
                                      struct rig_err *err)
 {
-    char path[4096];
     struct rig_sql_program *program = calloc(1, sizeof *program);
     if (program == NULL) {
         (void)rig_no_memory(err, "a program");
@@ -142,14 +141,8 @@ static struct rig_sql_program *start(const struct rig_sql_programs *programs, co
     }
     (void)pthread_mutex_init(&program->sending, NULL);
     (void)pthread_mutex_init(&program->lock, NULL);
-    (void)snprintf(path, sizeof path, "%s/" RIG_RUN_LOG_OF_EXEC, programs->env->log_dir);
-    const int log_fd = rig_output_append(path);
-    enum rig_rc rc = log_fd >= 0 ? RIG_OK : rig_fail(err, RIG_E_DRIVER, "cannot write %s: %s", path, strerror(errno));
-    if (rc == RIG_OK)
-        rc = rig_line_program_start(&program->line, programs->children, programs->arguments, programs->home, log_fd,
-                                    programs->most_bytes, err);
-    if (log_fd >= 0)
-        (void)close(log_fd);
+    enum rig_rc rc = rig_line_program_start(&program->line, programs->env, programs->children, programs->arguments,
+                                            programs->home, programs->most_bytes, err);
     if (rc == RIG_OK) {
         make_progress(program);
         rc = greet(programs, program, patience, err);

@@ -140,7 +140,7 @@ static void start(const char *script)
 static void assert_logged(const char *text)
 {
     char line[RIG_LOCAL_TAIL_BYTES];
-    rig_local_log_tail(&stage.site, "node-1.log", line);
+    rig_local_log_tail(stage.site.env, "node-1.log", line);
     if (strstr(line, text) == NULL)
         fail_msg("`%s` does not say `%s`", line, text);
 }
@@ -336,7 +336,7 @@ static void each_end_has_its_signals(void **state)
         assert_false(rig_local_node_runs(&stage.node));
         for (uint32_t k = 0; k < count; k++)
             assert_false(rig_process_find(pids[k], &process));
-        rig_local_log_tail(&stage.site, "node-1.log", line);
+        rig_local_log_tail(stage.site.env, "node-1.log", line);
         assert_part(line, cases[i].logged);
         assert_null(strstr(line, cases[i].not_logged));
         assert_int_equal(stage.warning[0] != '\0', is_deaf);
