@@ -151,27 +151,59 @@ static enum rig_rc save_text(const struct bundle *bundle, const char *name, cons
     return rc;
 }
 
-/* The files of the part. The plan decides whether there are scripts; it may need what this machine lacks. */
-static enum rig_rc write_part(struct bundle *bundle, struct rig_err *err)
+/* Nothing is connected, and scripts have no secrets: a word stands for each one that the stored plan lacks. */
+static enum rig_rc load_masked_plan(const char *path, struct rig_plan **plan, struct rig_err *err)
 {
-    const struct rig_headline headline = rig_headline_pick(bundle->verdict);
-    struct rig_cli_reproduce_files files = {
-        .folder = bundle->work, .part = &bundle->part, .interleaving = &bundle->interleaving};
+    static const size_t mask = sizeof RIG_SECRET_MASK - 1;
+    struct rig_buf stored, text;
+    rig_buf_init(&stored, 0);
+    rig_buf_init(&text, 0);
+    enum rig_rc rc = rig_buf_read_file(&stored, path, err);
+    for (const char *at = rig_buf_text(&stored); rc == RIG_OK && *at != '\0';) {
+        const bool is_mask = strncmp(at, RIG_SECRET_MASK, mask) == 0;
+        rig_buf_add_text(&text, is_mask ? "masked" : (char[]){*at, '\0'});
+        at += is_mask ? mask : 1;
+    }
+    const struct rig_plan_text masked = {.name = path, .text = rig_buf_text(&text), .size = text.size};
+    if (rc == RIG_OK)
+        rc = rig_plan_parse(&masked, NULL, 0, NULL, plan, err);
+    rig_buf_done(&stored);
+    rig_buf_done(&text);
+    return rc;
+}
+
+/* NULL, and the reason in `unplayed`, where the plan needs what this machine lacks. */
+static enum rig_rc load_plan(struct bundle *bundle, struct rig_plan **plan, struct rig_err *err)
+{
     struct rig_plan_override overrides[RIG_ARGUMENTS_MAX];
-    struct rig_plan *plan = NULL;
-    struct rig_err why = {0};
+    struct rig_err why = {0}, second = {0};
     char path[PATH_BYTES];
     size_t given = 0;
     while ((overrides[given].text = rig_arguments_value_at(bundle->args, "set", given)) != NULL)
         given++;
     (void)snprintf(path, sizeof path, "%s/" RIG_RUN_PLAN, bundle->run);
-    if (rig_plan_load(path, overrides, given, NULL, &plan, &why) != RIG_OK) {
-        if (given > 0) /* it may be the setting that is wrong */
-            return rig_fail(err, why.rc, "%s", why.text);
-        const size_t folder = strlen(bundle->run) + 1; /* the place in the plan, wherever the folder is */
-        const bool is_named = strncmp(why.text, path, strlen(path)) == 0;
-        (void)snprintf(bundle->unplayed, sizeof bundle->unplayed, "%s", why.text + (is_named ? folder : 0));
-    }
+    if (rig_plan_load(path, overrides, given, NULL, plan, &why) == RIG_OK)
+        return RIG_OK;
+    if (given > 0) /* it may be the setting that is wrong */
+        return rig_fail(err, why.rc, "%s", why.text);
+    if (load_masked_plan(path, plan, &second) == RIG_OK)
+        return RIG_OK;
+    const size_t folder = strlen(bundle->run) + 1; /* the place in the plan, wherever the folder is */
+    const bool is_named = strncmp(why.text, path, strlen(path)) == 0;
+    (void)snprintf(bundle->unplayed, sizeof bundle->unplayed, "%s", why.text + (is_named ? folder : 0));
+    return RIG_OK;
+}
+
+/* The files of the part. The plan decides whether there are scripts. */
+static enum rig_rc write_part(struct bundle *bundle, struct rig_err *err)
+{
+    const struct rig_headline headline = rig_headline_pick(bundle->verdict);
+    struct rig_cli_reproduce_files files = {
+        .folder = bundle->work, .part = &bundle->part, .interleaving = &bundle->interleaving};
+    struct rig_plan *plan = NULL;
+    const enum rig_rc loaded = load_plan(bundle, &plan, err);
+    if (loaded != RIG_OK)
+        return loaded;
     if (bundle->unshrunk[0] != '\0') {
         (void)snprintf(bundle->unplayed, sizeof bundle->unplayed, "the history is not shrunk");
         rig_plan_free(plan);

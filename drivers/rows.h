@@ -35,7 +35,9 @@ struct rig_row_table {
     uint32_t key_count;                /* leading columns that are the primary key */
     uint8_t index[RIG_ROW_CONDITIONS]; /* the columns of a further index */
     uint32_t index_count;              /* 0: none */
-    uint32_t filler_bytes;             /* of a text that no statement reads or writes, so that rows have a real size */
+    uint8_t unique;                    /* a column with a constraint UNIQUE; 0: none */
+    uint8_t refers;        /* a column with a foreign key that refers to `unique` of the same table; 0: none */
+    uint32_t filler_bytes; /* of a text that no statement reads or writes, so that rows have a real size */
 };
 
 enum rig_row_act { RIG_ROW_SELECT, RIG_ROW_INSERT, RIG_ROW_UPDATE, RIG_ROW_DELETE };

@@ -32,6 +32,25 @@ static void add_columns(const struct rig_sql_dialect *dialect, const struct rig_
     }
 }
 
+static void add_constraints(const struct rig_sql_dialect *dialect, const struct rig_row_table *table,
+                            struct rig_buf *sql)
+{
+    if (table->unique == 0)
+        return;
+    rig_buf_add_text(sql, ", UNIQUE (");
+    add_column(dialect, table->columns[table->unique], sql);
+    rig_buf_add_char(sql, ')');
+    if (table->refers == 0)
+        return;
+    rig_buf_add_text(sql, ", FOREIGN KEY (");
+    add_column(dialect, table->columns[table->refers], sql);
+    rig_buf_add_text(sql, ") REFERENCES ");
+    add_name(dialect, table->name, sql);
+    rig_buf_add_text(sql, " (");
+    add_column(dialect, table->columns[table->unique], sql);
+    rig_buf_add_char(sql, ')');
+}
+
 void rig_sql_create_table(const struct rig_sql_dialect *dialect, const struct rig_row_table *table, struct rig_buf *sql)
 {
     rig_buf_add_text(sql, "CREATE TABLE ");
@@ -45,7 +64,9 @@ void rig_sql_create_table(const struct rig_sql_dialect *dialect, const struct ri
         rig_buf_printf(sql, "filler varchar(%u) DEFAULT '%0*d', ", table->filler_bytes, (int)table->filler_bytes, 0);
     rig_buf_add_text(sql, "PRIMARY KEY (");
     add_columns(dialect, table, table->key_count, sql);
-    rig_buf_add_text(sql, ")); ");
+    rig_buf_add_char(sql, ')');
+    add_constraints(dialect, table, sql);
+    rig_buf_add_text(sql, "); ");
     if (table->index_count == 0)
         return;
     rig_buf_add_text(sql, "CREATE INDEX ");

@@ -216,6 +216,15 @@ void rig_sqlite_schema_index(const struct rig_sqlite_schema *schema, struct rig_
     rig_buf_add_text(sql, "SELECT 1");
 }
 
+/* SQLite checks foreign keys where it is told to. */
+static bool has_references(const struct rig_run_env *env)
+{
+    bool has = env->texts != NULL || env->workload == RIG_WORKLOAD_SQL;
+    for (uint32_t i = 0; env->rows != NULL && i < env->rows->table_count; i++)
+        has = has || env->rows->tables[i].refers != 0;
+    return has;
+}
+
 void rig_sqlite_schema_pragmas(const struct rig_sqlite_schema *schema, struct rig_buf *sql)
 {
     const struct rig_sqlite_options *options = schema->options;
@@ -223,7 +232,7 @@ void rig_sqlite_schema_pragmas(const struct rig_sqlite_schema *schema, struct ri
                    rig_sqlite_synchronous_words[options->synchronous]);
     if (options->read_uncommitted)
         rig_buf_add_text(sql, "PRAGMA read_uncommitted=1; ");
-    if (schema->env->texts != NULL || schema->env->workload == RIG_WORKLOAD_SQL)
+    if (has_references(schema->env))
         rig_buf_add_text(sql, "PRAGMA foreign_keys=1; ");
     for (size_t i = 0; i < options->pragmas.count; i++)
         rig_buf_printf(sql, "PRAGMA %s; ", options->pragmas.at[i]);

@@ -236,6 +236,21 @@ static void add_witness(struct weave *weave, const struct rig_witness *witness)
     }
 }
 
+/* Two concurrent transactions that together break a constraint each write before the other one ends: one after the
+ * other, a database sees the first one's row. */
+static void add_constraint(struct weave *weave, const struct rig_witness *witness)
+{
+    const struct rig_history *history = weave->history;
+    if (witness->txn_count != 2)
+        return;
+    const uint32_t a = witness->txns[0], b = witness->txns[1];
+    if (witness->op >= rig_txn_op_count(history, a) || witness->other_op >= rig_txn_op_count(history, b) ||
+        rig_txn_end(history, a) < history->txns[b].invoke_at || rig_txn_end(history, b) < history->txns[a].invoke_at)
+        return;
+    add_before(weave, step_of(history, history->txns[a].first_op + witness->op), end_of(history, b), RULE_ALWAYS);
+    add_before(weave, step_of(history, history->txns[b].first_op + witness->other_op), end_of(history, a), RULE_ALWAYS);
+}
+
 static void add_rules(struct weave *weave, const struct rig_verdict *verdict)
 {
     const struct rig_history *history = weave->history;
@@ -251,8 +266,11 @@ static void add_rules(struct weave *weave, const struct rig_verdict *verdict)
     }
     add_spines(weave);
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        for (uint32_t i = 0; i < verdict->findings[anomaly].witness_count; i++)
+        for (uint32_t i = 0; i < verdict->findings[anomaly].witness_count; i++) {
             add_witness(weave, &verdict->findings[anomaly].witnesses[i]);
+            if (anomaly == RIG_ANOMALY_BROKEN_UNIQUE || anomaly == RIG_ANOMALY_BROKEN_REFERENCE)
+                add_constraint(weave, &verdict->findings[anomaly].witnesses[i]);
+        }
     }
 }
 

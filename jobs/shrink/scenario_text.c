@@ -177,6 +177,175 @@ static enum rig_rc take_rows(struct scene *scene, struct rig_arena *arena, struc
     return RIG_OK;
 }
 
+/* ---- its names ---- */
+
+static enum rig_level level_of(const struct rig_smallest_part *part)
+{
+    if (part->level != RIG_LEVEL_COUNT)
+        return part->level;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if (part->verdict->weakest_refuted & RIG_LEVEL_BIT(level))
+            return (enum rig_level)level;
+    }
+    return RIG_LEVEL_STRICT_SERIALIZABLE;
+}
+
+static void add_names(const struct scene *scene, const struct rig_smallest_part *part)
+{
+    rig_buf_printf(scene->yaml,
+                   "name: %s-of-a-history\ntitle: the smallest part with this anomaly\nanomaly: %s\nlevel: %s\n",
+                   rig_anomaly_info(part->anomaly)->name, rig_anomaly_info(part->anomaly)->name,
+                   rig_level_info(level_of(part))->name);
+}
+
+/* ---- rows with constraints ---- */
+
+/*
+ * A broken constraint of random SQL. A row has its number (id), its version (v), u, which is unique, and r, which refers
+ * to the u of a row. A row without u has one of its own here, and one without r refers to itself. The last session reads
+ * what is there when all others have ended.
+ */
+
+enum { OWN_UNIQUE = 100 }; /* above each value that a random row can have */
+
+static bool is_constraint(enum rig_anomaly anomaly)
+{
+    return anomaly == RIG_ANOMALY_BROKEN_UNIQUE || anomaly == RIG_ANOMALY_BROKEN_REFERENCE;
+}
+
+struct keyed_row {
+    int64_t id, version, unique, reference;
+    bool is_there;
+};
+
+static void fill_row(struct keyed_row *row, int64_t number, uint32_t place)
+{
+    const uint32_t contents =
+        rig_row_class(number) == RIG_ROW_KEYED_CLASS ? (uint32_t)rig_row_payload(number) : RIG_ROW_NULL;
+    const uint32_t unique = rig_row_column_code(contents, RIG_ROW_UNIQUE);
+    const uint32_t reference = rig_row_column_code(contents, RIG_ROW_REFERENCE);
+    *row = (struct keyed_row){.id = number, .version = number};
+    row->unique = unique == RIG_ROW_NULL ? OWN_UNIQUE + (int64_t)place : rig_row_value_of(unique);
+    row->reference = reference == RIG_ROW_NULL ? row->unique : rig_row_value_of(reference);
+}
+
+struct keyed_rows {
+    struct keyed_row *at;
+    uint32_t count, steps;
+    struct rig_buf *yaml;
+};
+
+static void add_cells(const struct keyed_row *row, const char *between, struct rig_buf *yaml)
+{
+    rig_buf_printf(yaml, "%s%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64, between, row->id, row->version,
+                   row->unique, row->reference);
+}
+
+/* The statement of a write: of an update or a delete, one for each row of the part that it met. */
+static void add_keyed_write(struct keyed_rows *rows, const struct rig_history *history, uint32_t op, bool commits)
+{
+    const uint32_t txn = rig_history_txn_of(history, op);
+    const int64_t number = history->ops[op].value;
+    const unsigned name = rig_txn_name(history, txn);
+    if (rig_row_inserts(number)) {
+        struct keyed_row *row = &rows->at[rows->count];
+        fill_row(row, number, rows->count++);
+        row->is_there = commits;
+        rig_buf_printf(rows->yaml, "  - T%u: insert into test values (", name);
+        add_cells(row, "", rows->yaml);
+        rig_buf_add_text(rows->yaml, ")\n");
+        rows->steps++;
+        return;
+    }
+    const bool removes = rig_row_action(number) == RIG_ROWS_DELETE;
+    const struct rig_read_list met = op > 0 && rig_op_reads(history->ops[op - 1].kind)
+                                         ? rig_txn_op_list(history, &history->ops[op - 1])
+                                         : (struct rig_read_list){.count = 0};
+    for (uint32_t i = 0; i + 1 < met.count; i += 2) {
+        uint32_t at = 0;
+        while (at < rows->count && rows->at[at].id != rig_read_element(&met, i))
+            at++;
+        if (at == rows->count)
+            continue;
+        if (removes)
+            rig_buf_printf(rows->yaml, "  - T%u: delete from test where id = %" PRId64 "\n", name, rows->at[at].id);
+        else
+            rig_buf_printf(rows->yaml, "  - T%u: update test set v = %" PRId64 " where id = %" PRId64 "\n", name,
+                           number, rows->at[at].id);
+        rows->at[at].is_there = rows->at[at].is_there && !(removes && commits);
+        rows->at[at].version = !removes && commits ? number : rows->at[at].version;
+        rows->steps++;
+    }
+}
+
+static void add_keyed_end(struct keyed_rows *rows, const struct rig_history *history, uint32_t txn)
+{
+    rig_buf_printf(rows->yaml, "  - T%u: %s\n", (unsigned)rig_txn_name(history, txn),
+                   history->txns[txn].outcome == RIG_OUTCOME_FAIL ? "rollback" : "commit");
+    rows->steps++;
+}
+
+static void add_keyed_sign(const struct keyed_rows *rows, const struct rig_history *history)
+{
+    bool is_first = true;
+    rig_buf_add_text(rows->yaml, "  - after: select * from test\n  - after: commit\nshows:\n  - committed: [");
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (history->txns[txn].outcome == RIG_OUTCOME_OK)
+            rig_buf_printf(rows->yaml, "T%u, ", (unsigned)rig_txn_name(history, txn));
+    }
+    rig_buf_printf(rows->yaml, "after]\n    answers:\n      %u: [", (unsigned)rows->steps + 1);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        if (!rows->at[i].is_there)
+            continue;
+        add_cells(&rows->at[i], is_first ? "[" : ", [", rows->yaml);
+        rig_buf_add_char(rows->yaml, ']');
+        is_first = false;
+    }
+    rig_buf_add_text(rows->yaml, "]\n");
+}
+
+static enum rig_rc write_keyed_steps(const struct scene *scene, struct keyed_rows *rows, struct rig_err *err)
+{
+    const struct rig_history *history = scene->history;
+    for (uint32_t i = 0; i < scene->interleaving->step_count; i++) {
+        const struct rig_interleaved *step = &scene->interleaving->steps[i];
+        const bool commits = history->txns[step->txn].outcome != RIG_OUTCOME_FAIL;
+        if (step->statement == RIG_STATEMENT_END)
+            add_keyed_end(rows, history, step->txn);
+        else if (step->statement == RIG_STATEMENT_OPERATION && !rig_op_reads(history->ops[step->op].kind) &&
+                 history->ops[step->op].value > 0)
+            add_keyed_write(rows, history, step->op, commits);
+    }
+    if (rows->steps + 2 > STEPS_MOST)
+        return rig_fail(err, RIG_E_USAGE, "the part has %u statements, and a scenario has at most %d",
+                        (unsigned)rows->steps, (int)STEPS_MOST - 2);
+    add_keyed_sign(rows, history);
+    return RIG_OK;
+}
+
+static enum rig_rc write_keyed_scene(const struct scene *scene, const struct rig_smallest_part *part,
+                                     struct rig_arena *arena, struct rig_err *err)
+{
+    const struct rig_history *history = scene->history;
+    struct keyed_rows rows = {.at = rig_arena_array(arena, (size_t)history->op_count + 1, sizeof *rows.at),
+                              .yaml = scene->yaml};
+    if (rows.at == NULL)
+        return rig_no_memory(err, "the rows of a scenario");
+    if (history->key_count > 1 || history->txn_count >= SESSIONS_MOST)
+        return rig_fail(err, RIG_E_USAGE, "a scenario of a constraint has one table and at most %d transactions",
+                        (int)SESSIONS_MOST - 1);
+    rig_buf_printf(scene->yaml,
+                   "# The smallest part of a history with this anomaly. A row has its number (id), its version (v), u, "
+                   "which is unique,\n# and r, which refers to the u of a row. A row that had no u has one from %d on, "
+                   "and one that had no r refers to itself.\n# T<n> is the transaction's number in the history.\n",
+                   (int)OWN_UNIQUE);
+    add_names(scene, part);
+    rig_buf_add_text(scene->yaml,
+                     "table: {name: test, columns: [id, v, u, r], rows: [], unique: u, refers: r}\nsteps:\n");
+    const enum rig_rc rc = write_keyed_steps(scene, &rows, err);
+    return rc == RIG_OK && scene->yaml->failed ? rig_no_memory(err, "a scenario") : rc;
+}
+
 /* ---- the steps ---- */
 
 static void add_step(const struct scene *scene, const struct rig_interleaved *step)
@@ -233,17 +402,6 @@ static void add_sign(const struct scene *scene)
             rig_buf_printf(scene->yaml, "      %u: [[%u, %" PRId64 "]]\n", (unsigned)number, (unsigned)op->key + 1,
                            value_read(scene, op));
     }
-}
-
-static enum rig_level level_of(const struct rig_smallest_part *part)
-{
-    if (part->level != RIG_LEVEL_COUNT)
-        return part->level;
-    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        if (part->verdict->weakest_refuted & RIG_LEVEL_BIT(level))
-            return (enum rig_level)level;
-    }
-    return RIG_LEVEL_STRICT_SERIALIZABLE;
 }
 
 /* ---- whether its answers suffice ---- */
@@ -432,9 +590,7 @@ static void add_head(const struct scene *scene, const struct rig_smallest_part *
         rig_history_key_name(history, key, name, sizeof name);
         rig_buf_printf(yaml, "#   id %u: key %s\n", (unsigned)key + 1, name);
     }
-    rig_buf_printf(yaml, "name: %s-of-a-history\ntitle: the smallest part with this anomaly\nanomaly: %s\nlevel: %s\n",
-                   rig_anomaly_info(part->anomaly)->name, rig_anomaly_info(part->anomaly)->name,
-                   rig_level_info(level_of(part))->name);
+    add_names(scene, part);
 }
 
 static enum rig_rc write_scene(struct scene *scene, const struct rig_smallest_part *part, struct rig_arena *arena,
@@ -473,7 +629,8 @@ enum rig_rc rig_scenario_text(const struct rig_smallest_part *part, const struct
         return rc;
     scene.initial = has_rows(part->history) ? 0 : choose_initial(part->history);
     rig_arena_init(&arena, 0);
-    rc = write_scene(&scene, part, &arena, err);
+    rc = is_constraint(part->anomaly) ? write_keyed_scene(&scene, part, &arena, err)
+                                      : write_scene(&scene, part, &arena, err);
     rig_arena_done(&arena);
     return rc;
 }

@@ -16,6 +16,8 @@ struct goal {
     enum rig_anomaly anomaly;
     enum rig_level level; /* that the part must refute; RIG_LEVEL_COUNT: none */
     uint64_t refuted;     /* bits: levels that the whole refutes; a part refutes no other */
+    bool of_rows;         /* a part must show the rows of the witness that the search began with: */
+    int64_t value, other_value;
 };
 
 /* A part of a history: a byte a transaction, and a byte an operation. */
@@ -104,12 +106,33 @@ static void close_part(struct search *search)
 
 /* ---- candidates ---- */
 
+/* A part without the insert of a row, or with it and without its delete, lies about what is there after the load. So it
+ * has to show the very rows of a witness of the whole history that breaks a constraint. */
+static void take_rows(struct goal *goal, const struct rig_witness *witness)
+{
+    goal->of_rows = goal->anomaly == RIG_ANOMALY_BROKEN_UNIQUE || goal->anomaly == RIG_ANOMALY_BROKEN_REFERENCE;
+    goal->value = witness->value;
+    goal->other_value = witness->other_value;
+}
+
+static bool has_rows(const struct goal *goal, const struct rig_finding *finding)
+{
+    if (!goal->of_rows)
+        return true;
+    for (uint32_t i = 0; i < finding->witness_count; i++) {
+        if (finding->witnesses[i].value == goal->value && finding->witnesses[i].other_value == goal->other_value)
+            return true;
+    }
+    return false;
+}
+
 static bool meets(const struct goal *goal, const struct rig_verdict *verdict)
 {
     uint64_t refuted = 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
         refuted |= verdict->levels[level].fate == RIG_FATE_REFUTED ? RIG_LEVEL_BIT(level) : 0;
-    return verdict->findings[goal->anomaly].count > 0 && (refuted & ~goal->refuted) == 0 &&
+    return verdict->findings[goal->anomaly].count > 0 && has_rows(goal, &verdict->findings[goal->anomaly]) &&
+           (refuted & ~goal->refuted) == 0 &&
            (goal->level == RIG_LEVEL_COUNT || (refuted & RIG_LEVEL_BIT(goal->level)) != 0);
 }
 
@@ -358,6 +381,7 @@ static enum rig_rc shrink_witness(struct search *whole, const struct rig_witness
     struct search inner = {0};
     enum rig_rc rc = RIG_OK;
     bool has = false;
+    take_rows(&whole->goal, witness);
     for (unsigned width = 0; rc == RIG_OK && !has && width <= widest; width++)
         rc = begin_with(whole, witness, (enum width)width, &has, err);
     *best = NULL;

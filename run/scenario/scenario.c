@@ -92,9 +92,30 @@ static enum rig_rc read_rows(struct loading *l, const struct rig_yaml_node *list
     return RIG_OK;
 }
 
+/* The number of the column that `key` names; 0 where it is not given. */
+static enum rig_rc read_constraint(struct loading *l, const struct rig_yaml_node *node, const char *key,
+                                   uint8_t *column)
+{
+    const struct rig_row_table *table = &l->scenario->table;
+    const struct rig_yaml_node *value = rig_yaml_value(node, key);
+    const char *name = NULL;
+    if (value == NULL)
+        return RIG_OK;
+    const enum rig_rc rc = rig_yaml_text(&l->tree, value, &name, l->err);
+    if (rc != RIG_OK)
+        return rc;
+    for (uint32_t i = 1; i < table->column_count; i++) {
+        if (strcmp(table->columns[i], name) == 0) {
+            *column = (uint8_t)i;
+            return RIG_OK;
+        }
+    }
+    return rig_yaml_refuse(&l->tree, &value->place, l->err, "`%s`: expected a column after the first one", key);
+}
+
 static enum rig_rc read_table(struct loading *l, const struct rig_yaml_node *node)
 {
-    static const char *const known[] = {"name", "columns", "rows", NULL};
+    static const char *const known[] = {"name", "columns", "rows", "unique", "refers", NULL};
     struct rig_row_table *table = &l->scenario->table;
     struct rig_yaml_node *columns = NULL, *rows = NULL;
     enum rig_rc rc = rig_yaml_check_keys(&l->tree, node, known, l->err);
@@ -120,7 +141,12 @@ static enum rig_rc read_table(struct loading *l, const struct rig_yaml_node *nod
             return rc;
         table->columns[table->column_count++] = name;
     }
-    return read_rows(l, rows, &l->scenario->rows);
+    rc = read_constraint(l, node, "unique", &table->unique);
+    if (rc == RIG_OK)
+        rc = read_constraint(l, node, "refers", &table->refers);
+    if (rc == RIG_OK && table->refers != 0 && (table->unique == 0 || table->unique == table->refers))
+        rc = refuse(l, &node->place, "`refers`: refers to the column that `unique` names, another one");
+    return rc == RIG_OK ? read_rows(l, rows, &l->scenario->rows) : rc;
 }
 
 /* ---- steps ---- */

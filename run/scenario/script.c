@@ -16,7 +16,13 @@ static void add_create(const struct rig_scenario *scenario, struct rig_buf *out)
     rig_buf_printf(out, "CREATE TABLE %s (", table->name);
     for (uint32_t i = 0; i < table->column_count; i++)
         rig_buf_printf(out, "%s bigint NOT NULL, ", table->columns[i]);
-    rig_buf_printf(out, "PRIMARY KEY (%s)); ", table->columns[0]);
+    rig_buf_printf(out, "PRIMARY KEY (%s)", table->columns[0]);
+    if (table->unique != 0)
+        rig_buf_printf(out, ", UNIQUE (%s)", table->columns[table->unique]);
+    if (table->refers != 0)
+        rig_buf_printf(out, ", FOREIGN KEY (%s) REFERENCES %s (%s)", table->columns[table->refers], table->name,
+                       table->columns[table->unique]);
+    rig_buf_add_text(out, "); ");
 }
 
 static void add_insert(const struct rig_scenario *scenario, struct rig_buf *out)

@@ -242,6 +242,8 @@ def faults_of(case, folder):
         result = judged(smaller, plain)
         still = result is not None and result["anomalies"].get(name, {"count": 0})["count"] > 0
         level = told.get("level")
+        if still and name.startswith("broken-"):  # a row that lacks its delete, or its insert, is another finding
+            still = told["witness"].splitlines()[0] in (witness["text"].splitlines()[0] for witness in result["anomalies"][name]["witnesses"])
         if still and refuted(result) <= refuted(whole) and (level is None or result["levels"][level] == "refuted"):
             yield f"{name} remains without transaction {index}"
 

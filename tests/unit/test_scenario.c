@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "run/scenario/scenario.h"
+#include "run/scenario/script.h"
 #include "run/scenario/statement_text.h"
 
 static const struct rig_row_table table = {
@@ -97,6 +98,29 @@ static void scenarios_are_read(void **state)
     rig_scenario_free(scenario);
 }
 
+#define TABLE(more)                                                                                                    \
+    "name: a\ntitle: a\nanomaly: a\nlevel: serializable\n"                                                             \
+    "table: {name: test, columns: [id, u, r], rows: []" more "}\n"
+
+/* Text that a script has for a table with constraints, and the schema of drivers. */
+static void constraints_are_read(void **state)
+{
+    (void)state;
+    static const char text[] = TABLE(", unique: u, refers: r") STEPS "shows:\n  - {committed: [T1]}\n";
+    static const char created[] = "PRIMARY KEY (id), UNIQUE (u), FOREIGN KEY (r) REFERENCES test (u)); ";
+    struct rig_scenario *scenario = NULL;
+    struct rig_err err = {0};
+    struct rig_buf script;
+    if (rig_scenario_parse("a.yaml", text, strlen(text), &scenario, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    assert_true(scenario->table.unique == 1 && scenario->table.refers == 2);
+    rig_buf_init(&script, 0);
+    rig_scenario_write_script(scenario, RIG_SCRIPT_PSQL, "SERIALIZABLE", &script);
+    assert_non_null(strstr(rig_buf_text(&script), created));
+    rig_buf_done(&script);
+    rig_scenario_free(scenario);
+}
+
 static void bad_scenarios_name_the_place(void **state)
 {
     (void)state;
@@ -105,6 +129,10 @@ static void bad_scenarios_name_the_place(void **state)
     } cases[] = {
         {"name: a\n", "a.yaml:1:1: the key `title` is missing"},
         {"nam: a\n", "a.yaml:1:1: unknown key `nam`; did you mean `name`?"},
+        {TABLE(", unique: id"), "a.yaml:5:60: `unique`: expected a column after the first one"},
+        {TABLE(", unique: u, refers: u"),
+         "a.yaml:5:8: `refers`: refers to the column that `unique` names, another one"},
+        {TABLE(", refers: r"), "a.yaml:5:8: `refers`: refers to the column that `unique` names, another one"},
         {HEAD "steps: []\n", "a.yaml:6:8: expected 1 to 128 steps"},
         {HEAD "steps:\n  - commit\n", "a.yaml:7:5: expected a session and its statement, as `T1: commit`"},
         {HEAD "steps:\n  - T1: ''\n",
@@ -146,9 +174,8 @@ static void bad_scenarios_name_the_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statements_are_read),
-        cmocka_unit_test(other_statements_are_refused),
-        cmocka_unit_test(scenarios_are_read),
+        cmocka_unit_test(statements_are_read),          cmocka_unit_test(other_statements_are_refused),
+        cmocka_unit_test(scenarios_are_read),           cmocka_unit_test(constraints_are_read),
         cmocka_unit_test(bad_scenarios_name_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
