@@ -48,6 +48,17 @@ struct rig_text_list {
 /* The offset of a field in an options object that is a member of another one, for tables that several owners share. */
 #define RIG_OPTION_WITHIN(owner, member, type, field) (offsetof(owner, member) + offsetof(type, field))
 
+/* How `rig hunt` varies an option (docs/hunt.md). */
+struct rig_option_variation {
+    double chance;      /* that a drawn point sets the option; 1: always, also to the default */
+    const char *values; /* separated by blanks; NULL: all choices, or true and false */
+    const char *with; /* settings of the plan that it needs, separated by blanks: "clients.bursts.off=20ms". `|` stands
+                           between values of which each will do. A key that the point sets keeps its value; one of a
+                           key that every point sets is a condition: "workload.type=predicate|sql". NULL: none */
+};
+#define RIG_OPTION_VARIATION(...) (&(const struct rig_option_variation){__VA_ARGS__})
+#define RIG_OPTION_VARIED(...)    .varied = RIG_OPTION_VARIATION(__VA_ARGS__)
+
 struct rig_option {
     const char *name; /* NULL ends a table */
     enum rig_option_type type;
@@ -57,6 +68,7 @@ struct rig_option {
     const char *const *choices; /* NULL-ended; RIG_OPTION_CHOICE only */
     const char *help;           /* one sentence; what it does, not what type it has */
     bool required;              /* must be given */
+    const struct rig_option_variation *varied; /* NULL: `rig hunt` leaves it as it is */
 };
 
 #endif

@@ -498,6 +498,41 @@ static bool is_group_of(const char *group, const char *name)
     return strncmp(group, name, length) == 0 && name[length] == '.';
 }
 
+/* Parses each value that a hunt gives the option. */
+static enum rig_rc check_variation(const struct rig_option *option, void *object, struct rig_err *err)
+{
+    const struct rig_option_variation *varied = option->varied;
+    struct rig_buf value;
+    struct rig_err own = {0};
+    if (varied == NULL)
+        return RIG_OK;
+    if (!(varied->chance > 0 && varied->chance <= 1))
+        return rig_fail(err, RIG_E_DRIVER, "option `%s` varies with a chance outside of 0 to 1", option->name);
+    if (varied->values == NULL && option->type != RIG_OPTION_CHOICE && option->type != RIG_OPTION_BOOL)
+        return rig_fail(err, RIG_E_DRIVER, "option `%s` varies without values", option->name);
+    rig_buf_init(&value, 0);
+    for (const char *at = varied->values; at != NULL && *at != '\0' && own.rc == RIG_OK;) {
+        const size_t length = strcspn(at, " ");
+        rig_buf_clear(&value);
+        rig_buf_add(&value, at, length);
+        if (!rig_option_is_list(option))
+            (void)rig_option_parse(option, rig_buf_text(&value), object, &own);
+        at += length + strspn(at + length, " ");
+    }
+    rig_buf_done(&value);
+    return own.rc == RIG_OK
+               ? RIG_OK
+               : rig_fail(err, RIG_E_DRIVER, "a value that option `%s` varies to: %s", option->name, own.text);
+}
+
+static enum rig_rc check_variations(const struct rig_option *table, void *object, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (; rc == RIG_OK && table->name != NULL; table++)
+        rc = check_variation(table, object, err);
+    return rc;
+}
+
 enum rig_rc rig_option_check_table(const struct rig_option *table, size_t object_size, struct rig_err *err)
 {
     for (const struct rig_option *option = table; option->name != NULL; option++) {
@@ -515,8 +550,10 @@ enum rig_rc rig_option_check_table(const struct rig_option *table, size_t object
     struct rig_arena arena;
     rig_arena_init(&arena, 0);
     void *object = rig_arena_alloc(&arena, object_size == 0 ? 1 : object_size);
-    const enum rig_rc rc = object == NULL ? rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%zu bytes", object_size)
-                                          : rig_option_defaults(table, object, &arena, err);
+    enum rig_rc rc = object == NULL ? rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%zu bytes", object_size)
+                                    : rig_option_defaults(table, object, &arena, err);
+    if (rc == RIG_OK)
+        rc = check_variations(table, object, err);
     rig_arena_done(&arena);
     return rc;
 }

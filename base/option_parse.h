@@ -54,7 +54,7 @@ enum rig_rc rig_option_defaults(const struct rig_option *table, void *object, st
 /*
  * Rejects an unusable table (RIG_E_DRIVER): an empty or repeated name, a name that is also a group of others ("a"
  * beside "a.b"), a value outside of the object of `object_size` bytes, a choice without choices, a default that is not
- * a valid value.
+ * a valid value, or such a value of a variation.
  */
 enum rig_rc rig_option_check_table(const struct rig_option *table, size_t object_size, struct rig_err *err);
 

@@ -29,6 +29,7 @@
     X(shrink, "find the smallest part of a history that has its anomaly")                                              \
     X(reproduce, "bring a recorded anomaly or a known bug back")                                                       \
     X(bundle, "pack what a bug report needs into one archive")                                                         \
+    X(hunt, "look for bugs of a database by many short runs, each of another plan")                                    \
     X(scenario, "play sessions whose statements run in a written order")                                               \
     X(store, "list, compare and remove the runs on disk, and write a page of them")                                    \
     X(serve, "show the runs on disk in a browser, also while they are under way")                                      \

@@ -24,6 +24,8 @@
 
 enum { ARGUMENTS_MOST = 16, COMPLAINTS_BYTES = 1 << 20 };
 
+extern char **environ;
+
 static const int64_t look_ns = INT64_C(50000000);    /* between two looks at the time and at signals */
 static const int64_t clear_ns = INT64_C(5000000000); /* until what it has left is killed */
 static const int64_t patience_ns =
@@ -200,6 +202,32 @@ enum rig_rc rig_cli_rerun(struct rig_rerun *rerun, const char *const *settings, 
     rig_cli_handed_done(&handed);
     take_complaints(complaints, result->why, sizeof result->why);
     return rc == RIG_OK ? read_result(rerun, result, err) : rc;
+}
+
+int rig_cli_rerun_bundle(const struct rig_rerun *rerun, const char *run, const char *output)
+{
+    static const struct rig_account own = {0};
+    char self[RIG_CLI_PATH_BYTES];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length < 0 ? 0 : length] = '\0';
+    const char *const arguments[] = {self, "bundle", run, "-o", output, "--force", NULL};
+    const int silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const struct rig_child_command command = {.arguments = arguments,
+                                              .environment = (const char *const *)environ,
+                                              .whole_environment = true,
+                                              .account = &own,
+                                              .home = "/",
+                                              .output = silence,
+                                              .death_signal = SIGTERM};
+    struct rig_child child = {0};
+    int status = 0;
+    const bool began =
+        silence >= 0 && rerun->children != NULL && rig_child_start(rerun->children, &command, &child, NULL) == RIG_OK;
+    const bool ended = began && rig_child_await(&child, patience_ns);
+    (void)rig_child_clear(&child, clear_ns, &status);
+    if (silence >= 0)
+        (void)close(silence);
+    return ended && WIFEXITED(status) ? WEXITSTATUS(status) : RIG_EXIT_FAILED;
 }
 
 void rig_cli_rerun_done(struct rig_rerun *rerun)

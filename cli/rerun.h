@@ -58,6 +58,8 @@ struct rig_rerun_result {
  */
 enum rig_rc rig_cli_rerun(struct rig_rerun *rerun, const char *const *settings, uint32_t setting_count,
                           struct rig_rerun_result *result, struct rig_err *err);
+/* Packs the folder of a run by `rig bundle`, by a rig of its own, and returns its exit status. After the first run. */
+int rig_cli_rerun_bundle(const struct rig_rerun *rerun, const char *run, const char *output);
 void rig_cli_rerun_done(struct rig_rerun *rerun);
 
 /* Runs and what they showed, added up. */

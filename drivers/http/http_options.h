@@ -34,7 +34,8 @@ extern const char *const rig_http_version_names[];
 #define RIG_HTTP_OFFSET(owner, member, field) RIG_OPTION_WITHIN(owner, member, struct rig_http_options, field)
 /* clang-format off */
 #define RIG_HTTP_OPTION_ROWS(owner, member)                                                                            \
-    {.name = "spread", .type = RIG_OPTION_CHOICE, .offset = RIG_HTTP_OFFSET(owner, member, spread),                    \
+    {RIG_OPTION_VARIED(.chance = 0.3), \
+     .name = "spread", .type = RIG_OPTION_CHOICE, .offset = RIG_HTTP_OFFSET(owner, member, spread),                    \
      .default_text = "per-client", .choices = rig_http_spread_names,                                                   \
      .help = "the server of a session: one for each client in turn, another for each transaction, the leader, or " \
              "only the followers (the dialect tells which server leads)"}, \

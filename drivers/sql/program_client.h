@@ -40,11 +40,14 @@ extern const char *const rig_sql_processes_words[];
      .help = "user name for the program, where the connection does not have it"},                                     \
     {.name = "password", .type = RIG_OPTION_SECRET, RIG_SQL_PROGRAM_AT(sql.password),                                  \
      .help = "password for the program"},                                                                             \
-    {.name = "tables", .type = RIG_OPTION_INT, RIG_SQL_PROGRAM_AT(sql.tables), .default_text = "1", .least = 1,        \
+    {RIG_OPTION_VARIED(.chance = 0.2, .values = "2 5"), \
+     .name = "tables", .type = RIG_OPTION_INT, RIG_SQL_PROGRAM_AT(sql.tables), .default_text = "1", .least = 1,        \
      .most = 100, .help = "number of tables for the keys"},                                                           \
-    {.name = "lock-reads", .type = RIG_OPTION_SHARE, RIG_SQL_PROGRAM_AT(sql.lock_reads), .default_text = "0",          \
+    {RIG_OPTION_VARIED(.chance = 0.2, .values = "10% 50%"), \
+     .name = "lock-reads", .type = RIG_OPTION_SHARE, RIG_SQL_PROGRAM_AT(sql.lock_reads), .default_text = "0",          \
      .least = 0, .most = 1, .help = "share of the reads of transactions that also write that lock what they read"},   \
-    {.name = "declare-read-only", .type = RIG_OPTION_BOOL, RIG_SQL_PROGRAM_AT(sql.declare_read_only),                  \
+    {RIG_OPTION_VARIED(.chance = 0.2, .values = "true"), \
+     .name = "declare-read-only", .type = RIG_OPTION_BOOL, RIG_SQL_PROGRAM_AT(sql.declare_read_only),                  \
      .default_text = "false", .help = "whether transactions that only read are declared as such"},                    \
     {.name = "open-timeout", .type = RIG_OPTION_DURATION, RIG_SQL_PROGRAM_AT(sql.connect_timeout_ns),                  \
      .default_text = "30s", .least = 1e6, .most = 6e11,                                                                \

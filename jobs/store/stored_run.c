@@ -216,6 +216,8 @@ static void take_results(struct reading *reading, const json_t *root)
     run->requested = join(reading, json_object_get(root, "requested"));
     run->refuted = refuted_levels(json_object_get(root, "levels"));
     run->broken = join(reading, json_object_get(root, "not"));
+    run->type = keep(reading, text_of(root, "workload"));
+    run->happened = keep(reading, text_of(json_object_get(root, "happened"), "text"));
     run->acknowledged = count_of(json_object_get(root, "evidence"), "acknowledged");
     run->unknown = count_of(json_object_get(root, "history"), "info");
     run->load_s = number_of(facts, "load_s");
@@ -389,7 +391,9 @@ enum rig_rc rig_stored_run_read(int parent, const char *name, const char *time, 
                                    .seed = "",
                                    .version = "",
                                    .requested = "",
-                                   .broken = ""};
+                                   .broken = "",
+                                   .type = "",
+                                   .happened = ""};
     run->folder = path_of(arena, name, "/", time);
     if (run->name == NULL || run->time == NULL || run->folder == NULL)
         return rig_no_memory(err, "the list of runs");

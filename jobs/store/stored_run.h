@@ -69,6 +69,8 @@ struct rig_stored_run {
     const char *driver, *server, *isolation, *seed, *version;
     const char *requested; /* levels and anomalies, separated by ", " */
     const char *broken;    /* the weakest levels that are refuted, separated by ", " */
+    const char *type;      /* of data: "list-append" */
+    const char *happened;  /* a sentence on the most serious damage; "" */
     uint64_t acknowledged;
     uint64_t anomalies; /* occurrences that what was requested forbids */
     bool is_counted;    /* their number is exact */

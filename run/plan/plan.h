@@ -178,5 +178,9 @@ void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned 
 /* Each key that `--set` takes, as `workload.type=` on a line of its own; keys of several drivers once, those of elements
  * of lists not. */
 void rig_plan_write_keys(const struct rig_driver *const *drivers, struct rig_buf *out);
+/* Gives the option tables of `workload`, of `clients` and of the driver's part of `database`, each with what the keys
+ * begin with: "workload." */
+typedef void rig_plan_table_visitor(void *context, const char *prefix, const struct rig_option *table);
+void rig_plan_visit_tables(const struct rig_driver *driver, rig_plan_table_visitor *visitor, void *context);
 
 #endif

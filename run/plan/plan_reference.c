@@ -219,3 +219,11 @@ void rig_plan_write_keys(const struct rig_driver *const *drivers, struct rig_buf
     for (; *drivers != NULL; drivers++)
         write_keys("database.", (*drivers)->options, out);
 }
+
+void rig_plan_visit_tables(const struct rig_driver *driver, rig_plan_table_visitor *visitor, void *context)
+{
+    visitor(context, "workload.", rig_generator_option_table);
+    visitor(context, "clients.", rig_plan_clients_table);
+    if (driver->options != NULL)
+        visitor(context, "database.", driver->options);
+}

@@ -72,6 +72,7 @@ const struct rig_option rig_plan_top_table[] = {
  * member. */
 #define CLIENTS_OF_A_PHASE(prefix, at)                                                                                 \
     {.name = prefix "count",                                                                                           \
+     RIG_OPTION_VARIED(.chance = 0.6, .values = "2 3 5 20 40"),                                                        \
      .type = RIG_OPTION_INT,                                                                                           \
      .offset = at(count),                                                                                              \
      .default_text = "16",                                                                                             \
@@ -86,6 +87,7 @@ const struct rig_option rig_plan_top_table[] = {
          .most = 1e8,                                                                                                  \
          .help = "transactions a second over all clients; unlimited: each client sends the next one at once"},         \
         {.name = prefix "pause.mean",                                                                                  \
+         RIG_OPTION_VARIED(.chance = 0.15, .values = "100us 1ms 5ms"),                                                 \
          .type = RIG_OPTION_DURATION,                                                                                  \
          .offset = at(pause_ns),                                                                                       \
          .default_text = "0s",                                                                                         \
@@ -99,6 +101,7 @@ const struct rig_option rig_plan_top_table[] = {
          .choices = rig_pause_distribution_names,                                                                      \
          .help = "distribution of these pauses; uniform: from 0 to twice the mean"},                                   \
         {.name = prefix "bursts.on",                                                                                   \
+         RIG_OPTION_VARIED(.chance = 0.1, .values = "10ms 50ms", .with = "clients.bursts.off=20ms"),                   \
          .type = RIG_OPTION_DURATION,                                                                                  \
          .offset = at(burst_on_ns),                                                                                    \
          .default_text = "0s",                                                                                         \

@@ -462,6 +462,15 @@ static void unusable_tables_are_refused(void **state)
     bad[0].default_text = "ten";
     check_table_text(bad, "the default of option `a`: expected a whole number, not `ten`");
     bad[0].default_text = NULL;
+    bad[0].varied = RIG_OPTION_VARIATION(.chance = 0.5, .values = "1 20 ten");
+    check_table_text(bad, "a value that option `a` varies to: expected a whole number, not `ten`");
+    bad[0].varied = RIG_OPTION_VARIATION(.chance = 0.5);
+    check_table_text(bad, "option `a` varies without values");
+    bad[0].varied = RIG_OPTION_VARIATION(.values = "1");
+    check_table_text(bad, "option `a` varies with a chance outside of 0 to 1");
+    bad[0].varied = RIG_OPTION_VARIATION(.chance = 1, .values = "1 20");
+    assert_int_equal(rig_option_check_table(bad, sizeof(struct sample), &err), RIG_OK);
+    bad[0].varied = NULL;
     bad[0].type = RIG_OPTION_CHOICE;
     check_table_text(bad, "option `a` is a choice without choices");
     bad[0].type = RIG_OPTION_INT;

@@ -1,0 +1,171 @@
+"""rig hunt: planted bugs are found, a right database gives no find, the memory goes on, and what cannot be hunted is refused."""
+
+import fcntl
+import json
+import signal
+import time
+
+import mariadb_server
+from rig_command import RigTest, main
+
+PLAN = """
+name: {name}
+workload: {{type: list-append, transactions: {transactions}}}
+clients: {{count: 10}}
+database: {{driver: sim, bug: {bug}, bug-rate: {rate}}}
+check: {{levels: [strict-serializable]}}
+"""
+
+
+class Hunting(RigTest):
+    def hunt(self, *arguments, status=0):
+        return self.status(status, self.rig("hunt", *arguments, "--store", self.folder / "store", "--quiet", timeout=280))
+
+    def report(self, *arguments, status=0):
+        return json.loads(self.hunt(*arguments, "--format", "json", status=status).out)
+
+    def sim(self, bug="none", rate="20%", transactions=2000):
+        return self.plan(PLAN.format(name=bug, bug=bug, rate=rate, transactions=transactions), f"{bug}.yaml")
+
+    def lines(self):
+        memory, = (self.folder / "store").glob("hunt-*/memory.jsonl")
+        return [json.loads(line) for line in memory.read_text().splitlines()]
+
+
+class Sim(Hunting):
+    def test_planted_bugs_are_found_explained_and_kept(self):
+        """Each at a rate of 1 %. The plan as it is has no savepoint, so that it cannot show the first."""
+        for bug, type, needed in (("savepoint-leak", "list-append", "workload.savepoints."), ("stale-read", "list-append", ""), ("double-take", "stack", ""),
+                                  ("wrong-compare", "mutex", "")):
+            with self.subTest(bug):
+                plan = self.plan(PLAN.format(name=bug, bug=bug, rate="1%", transactions=2000).replace("type: list-append", f"type: {type}"))
+                report = self.report(plan, "--for", "150s", "--finds", "1", "--seed", "5", status=1)
+                find, = report["finds"]
+                if find["explained"]:
+                    self.assertIn(needed, find["needs"])
+                folder = self.folder / find["folder"]
+                self.assertGreater((folder / "bundle.tar.gz").stat().st_size, 0)
+                self.assertTrue((folder / "run/results.json").exists())
+                self.assertIn("# Shows ", (folder / "plan.yaml").read_text())
+                self.status(0, self.rig("plan", folder / "plan.yaml"))
+
+    def test_a_find_is_told_once_and_its_plan_shows_it_again(self):
+        plan = self.sim("lost-update", "5%")
+        done = self.hunt(plan, "--runs", "12", "--seed", "1", status=1)
+        words = " ".join(done.out.split())
+        self.assertRegex(words, r"FIND 1: \S+ at serializable, list-append: .* Promised: strict-serializable; broken: ")
+        self.assertRegex(words, r"It showed in \d of \d runs? with new seeds .* It needs no setting beside the plan\.")
+        self.assertIn("Coverage: ", words)
+        self.assertEqual(words.count("FIND 1:"), 1)
+        folder = next((self.folder / "store/hunt-plan-lost-update/finds").iterdir())
+        self.status(1, self.rig("run", folder / "plan.yaml", "-o", "again"))
+
+        # The next hunt knows it: no second entry, and its runs go on from the first.
+        done = self.rig("hunt", plan, "--runs", "6", "--seed", "2", "--store", self.folder / "store", "--quiet", "--format", "json")
+        self.assertIn(done.status, (0, 1))
+        report = json.loads(done.out)
+        first = report["finds"][0]
+        self.assertTrue(first["earlier"])
+        self.assertEqual(len({(find["anomaly"], find["level"], find["type"]) for find in report["finds"]}), len(report["finds"]))
+        runs = [line["run"] for line in self.lines() if "run" in line]
+        self.assertEqual(runs, list(range(1, len(runs) + 1)))
+        self.assertEqual(sum("find" in line and "run" not in line for line in self.lines()), len(report["finds"]))
+
+    def test_no_find_where_nothing_is_wrong(self):
+        report = self.report(self.sim(transactions=400), "--runs", "40", "--seed", "3")
+        self.assertEqual((report["finds"], report["runs"]), ([], 40))
+        coverage = report["coverage"]
+        self.assertGreater(coverage["values-run"], 40)
+        self.assertLessEqual(coverage["pairs-run"], coverage["pairs"])
+        types = next(key for key in report["keys"] if key["key"] == "workload.type")["values"]
+        self.assertGreater(sum(value["runs"] > 0 for value in types), 10)
+        for value in types:
+            if value["runs"]:
+                self.assertAlmostEqual(value["below"], 1 - 0.05 ** (1 / value["runs"]), delta=0.01)
+        self.assertEqual(list((self.folder / "store/hunt-plan-none").glob("runs")), [], "runs without a find are removed")
+        text = self.hunt(self.sim(transactions=400), "--runs", "1").out
+        self.assertIn("41 earlier and present runs are counted", text)
+        self.assertRegex(text, r"sequential +\d+ runs?, below \d+ % a run")
+
+    def test_what_is_set_is_not_varied(self):
+        report = self.report(self.sim(transactions=200), "--runs", "10", "--set", "workload.type=bank", "--set", "clients.count=3")
+        keys = {key["key"] for key in report["keys"]}
+        self.assertTrue(keys.isdisjoint({"workload.type", "clients.count"}))
+        self.assertIn("workload.accounts.count", keys)
+
+    def test_refusals(self):
+        plan = self.sim()
+        phased = self.plan(PLAN.format(name="phased", bug="none", rate="1%", transactions=10).replace(
+            "workload: {type: list-append, transactions: 10}", "phases: [{name: a, transactions: 10}]"), "phased.yaml")
+        for arguments, message in (
+            ([plan, "--level", "chaos"], "--level: there is no level `chaos`; `rig list levels` shows them"),
+            ([plan, "--for", "soon"], "hunt: --for: "),
+            ([phased], "a hunt varies one load; take the phases out of the plan"),
+            (["no-such-plan"], "no-such-plan"),
+            (["mongodb://db"], "the URL begins with none of postgres://"),
+            (["http://db"], "a URL of http names no database: write a plan"),
+            (["sqlite:", "--level", "serializable"], "--level: the database has several levels; choose the one that must keep it, such as --set database.journal="),
+            (["mysql://db", "--set", "database.isolation=chaos"], "the promise of this level is not known"),
+        ):
+            with self.subTest(arguments):
+                self.assertIn(message, self.status(64, self.rig("hunt", *arguments)).err)
+
+    def test_a_memory_that_is_not_this_hunts(self):
+        plan = self.sim(transactions=50)
+        self.hunt(plan, "--runs", "2")
+        memory = self.folder / "store/hunt-plan-none/memory.jsonl"
+        first, *rest = memory.read_text().splitlines(keepends=True)
+        with open(memory) as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.assertIn("another hunt holds it; wait for its end", self.hunt(plan, "--runs", "1", status=64).err)
+        for text, message in (
+            (first.replace('"rig-hunt": 1', '"rig-hunt": 9'), "version 9 of the memory of a hunt, this rig reads 1"),
+            (first.replace("plan none", "plan other"), "the memory of a hunt on plan other, not on plan none; give another --store"),
+            ("garbage\n", "not the memory of a hunt; move it away"),
+            (first + "garbage\n" + rest[0], "memory.jsonl:2: not a line of JSON"),
+        ):
+            with self.subTest(message):
+                memory.write_text(text)
+                self.assertIn(message, self.hunt(plan, "--runs", "1", status=64).err)
+        memory.write_text(first + rest[0] + rest[1][:20])  # the hunt was killed while it wrote
+        self.hunt(plan, "--runs", "1")
+        self.assertEqual([line["run"] for line in self.lines()[1:]], [1, 2])
+
+    def test_a_signal_ends_it_with_its_table(self):
+        process = self.start("hunt", self.sim(transactions=300), "--for", "200s", "--store", self.folder / "store", "--quiet")
+        deadline = time.monotonic() + 100
+        memory = self.folder / "store/hunt-plan-none/memory.jsonl"
+        while time.monotonic() < deadline and not (memory.exists() and memory.read_text().count("\n") > 3):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        done = self.status(0, self.finish(process))
+        self.assertIn("ended by a signal", done.out)
+        self.assertIn("Coverage: ", done.out)
+
+
+class MariaDB(Hunting):
+    def setUp(self):
+        super().setUp()
+        if not mariadb_server.is_installed():
+            self.skipTest("mariadb-server is not installed")
+        self.server = mariadb_server.Server(self.folder / "server")
+        self.addCleanup(self.server.stop)
+        self.url = f"mysql://rig@127.0.0.1:{self.server.port}"
+
+    def test_lost_updates_from_the_url_alone(self):
+        """The manual admits them at REPEATABLE READ, so that they are seen and are no find; asked for, they are one."""
+        report = self.report(self.url, "--runs", "8", "--load", "700ms", "--seed", "4", "--for", "60s")
+        self.assertEqual(report["finds"], [])
+        self.assertIn(("repeatable read", "lost-update"), {(row["level"], row["anomaly"]) for row in report["allowed"]})
+        self.assertRegex(report["server"], "MariaDB")
+
+        report = self.report(self.url, "--set", "database.isolation=repeatable-read", "--level", "repeatable-read", "--load", "700ms",
+                             "--seed", "4", "--for", "60s", "--finds", "1", status=1)
+        find, = report["finds"]
+        self.assertEqual((find["level"], find["promise"]), ("repeatable read", "repeatable-read"))
+        self.assertGreater(find["shown"], 0)
+        self.assertTrue(find["explained"] and find["needs"] == "nothing", find)
+
+
+if __name__ == "__main__":
+    main()
