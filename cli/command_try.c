@@ -92,9 +92,25 @@ static void write_level(const struct rig_matrix_cell *cell, struct rig_buf *out)
     rig_buf_done(&count);
 }
 
+/* The one reason why no level reached the server; NULL: there are several, or none. */
+static const char *common_failure(const struct rig_matrix_cells *cells)
+{
+    bool common = cells->count > 0;
+    for (size_t i = 0; common && i < cells->count; i++)
+        common = cells->at[i].state == RIG_MATRIX_FAILED && cells->at[i].server[0] == '\0' &&
+                 strcmp(cells->at[i].detail, cells->at[0].detail) == 0;
+    return common ? cells->at[0].detail : NULL;
+}
+
 static void write_table(const struct rig_matrix_facts *facts, struct rig_buf *out)
 {
-    const char *server = "";
+    const char *server = "", *failure = common_failure(facts->cells);
+    if (failure != NULL) {
+        rig_buf_add_text(out, "\nThe server was not reached. No level was tried:\n    ");
+        rig_wrap(failure, 4, rig_terminal_text_columns(stdout), out);
+        rig_buf_add_char(out, '\n');
+        return;
+    }
     for (size_t i = 0; i < facts->cells->count; i++)
         server = facts->cells->at[i].server[0] != '\0' ? facts->cells->at[i].server : server;
     rig_buf_printf(out, "\n%s\n\n%-20s  %-20s  %-16s  %12s\n",
