@@ -1,48 +1,36 @@
 #include "run/scenario/play.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/bug.h"
-#include "base/thread.h"
+#include "run/scenario/seats.h"
 
-enum { PATIENCE_MS = 250, STUCK_MS = 10000, NOTHING = -1, TO_THE_END = -2 };
+enum { PATIENCE_MS = 250, STUCK_MS = 10000 };
 
 struct stage;
 
-/* A session and its thread. Members are guarded by the stage's lock where not stated otherwise. */
+/* A session and its thread. Members are guarded by the lock of the seats where not stated otherwise. */
 struct seat {
-    struct rig_row_program program; /* first */
+    struct rig_seat base;           /* first */
+    struct rig_row_program program; /* the thread's own */
     struct stage *stage;
-    uint32_t number;
-    pthread_t thread;
-    void *session; /* the driver's; used by the thread alone, except to interrupt it */
-    bool is_open;
-    int order;                               /* the step to run; NOTHING; TO_THE_END: leave */
-    bool is_busy;                            /* with that step */
     bool is_over;                            /* the transaction has ended */
     bool is_left;                            /* before its last step */
     uint32_t queue[RIG_SCENARIO_STEPS_MOST]; /* steps whose turn has come while it was busy */
     uint32_t queue_first, queue_end;
-    uint32_t running;
     struct rig_transaction transaction; /* the thread's own */
-    struct rig_err err;
 };
 
 struct stage {
     const struct rig_scenario *scenario;
-    const struct rig_driver *driver;
-    void *driver_run;
+    struct rig_seats all;
     const struct rig_play_options *options;
     struct rig_performance *performance;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    uint32_t arrived; /* seats whose session was opened, or could not be */
-    uint32_t step;    /* that began last */
-    uint32_t unheld;  /* 1 + the step whose commit the server did not hold; 0: none */
+    uint32_t step;   /* that began last */
+    uint32_t unheld; /* 1 + the step whose commit the server did not hold; 0: none */
     struct seat seats[RIG_SCENARIO_SESSIONS_MOST];
     int64_t cells[RIG_SCENARIO_SESSIONS_MOST][RIG_SCENARIO_ROWS_MOST * RIG_ROW_COLUMNS];
 };
@@ -63,36 +51,27 @@ static uint32_t stuck_of(const struct stage *stage)
 static void finish_step(struct seat *seat, enum rig_played_state state)
 {
     struct stage *stage = seat->stage;
-    (void)pthread_mutex_lock(&stage->lock);
-    struct rig_played_step *step = &stage->performance->steps[seat->running];
+    (void)pthread_mutex_lock(&stage->all.lock);
+    struct rig_played_step *step = &stage->performance->steps[seat->base.running];
     step->state = state;
     if (step->until != UINT32_MAX)
         step->until = stage->step;
-    seat->is_busy = false;
+    seat->base.is_busy = false;
     if (!seat->is_over && seat->queue_first < seat->queue_end) {
         const uint32_t next = seat->queue[seat->queue_first++];
         stage->performance->steps[next].until = stage->step;
-        seat->order = (int)next;
-        seat->is_busy = true;
+        seat->base.order = (int)next;
+        seat->base.is_busy = true;
     }
-    (void)pthread_cond_broadcast(&stage->changed);
-    (void)pthread_mutex_unlock(&stage->lock);
+    (void)pthread_cond_broadcast(&stage->all.changed);
+    (void)pthread_mutex_unlock(&stage->all.lock);
 }
 
 /* The next step; NULL: leave. */
 static const struct rig_scenario_step *await_step(struct seat *seat)
 {
-    struct stage *stage = seat->stage;
-    (void)pthread_mutex_lock(&stage->lock);
-    while (seat->order == NOTHING)
-        (void)pthread_cond_wait(&stage->changed, &stage->lock);
-    const int order = seat->order;
-    if (order >= 0) {
-        seat->running = (uint32_t)order;
-        seat->order = NOTHING;
-    }
-    (void)pthread_mutex_unlock(&stage->lock);
-    return order >= 0 ? &stage->scenario->steps[order] : NULL;
+    const int step = rig_seat_await(&seat->base);
+    return step >= 0 ? &seat->stage->scenario->steps[step] : NULL;
 }
 
 static bool keep_rows(struct seat *seat, const struct rig_row_answer *answer)
@@ -100,14 +79,14 @@ static bool keep_rows(struct seat *seat, const struct rig_row_answer *answer)
     struct stage *stage = seat->stage;
     const uint32_t columns = stage->scenario->table.column_count;
     const size_t cells = (size_t)answer->count * columns;
-    (void)pthread_mutex_lock(&stage->lock); /* one arena for all */
-    struct rig_scenario_rows *rows = &stage->performance->steps[seat->running].rows;
+    (void)pthread_mutex_lock(&stage->all.lock); /* one arena for all */
+    struct rig_scenario_rows *rows = &stage->performance->steps[seat->base.running].rows;
     rows->cells = rig_arena_array(&stage->performance->arena, cells + 1, sizeof *rows->cells);
     if (rows->cells != NULL && cells > 0)
         memcpy(rows->cells, answer->cells, cells * sizeof *rows->cells);
     rows->count = rows->cells == NULL ? 0 : answer->count;
     const bool kept = rows->cells != NULL;
-    (void)pthread_mutex_unlock(&stage->lock);
+    (void)pthread_mutex_unlock(&stage->all.lock);
     if (kept)
         rig_scenario_sort(rows, columns);
     return kept;
@@ -116,11 +95,11 @@ static bool keep_rows(struct seat *seat, const struct rig_row_answer *answer)
 /* The transaction: it does the steps that it is told, until its last one, which it leaves to the driver. */
 static bool body(struct rig_row_program *program, struct rig_rows *rows)
 {
-    struct seat *seat = (struct seat *)program;
+    struct seat *seat = (struct seat *)(void *)((char *)program - offsetof(struct seat, program));
     struct stage *stage = seat->stage;
-    const struct rig_scenario_step *step = &stage->scenario->steps[seat->running];
+    const struct rig_scenario_step *step = &stage->scenario->steps[seat->base.running];
     while (step != NULL && step->act == RIG_SCENARIO_STATEMENT) {
-        struct rig_row_answer answer = {.cells = stage->cells[seat->number],
+        struct rig_row_answer answer = {.cells = stage->cells[seat->base.number],
                                         .cell_capacity = sizeof stage->cells[0] / sizeof stage->cells[0][0]};
         if (!rows->execute(rows, stage->options->first_statement + step->statement, step->values, &answer))
             return false;
@@ -144,50 +123,37 @@ static void end_transaction(struct seat *seat, enum rig_outcome outcome)
     struct stage *stage = seat->stage;
     const struct rig_transaction *transaction = &seat->transaction;
     const bool wanted =
-        outcome == RIG_OUTCOME_OK || (stage->scenario->steps[seat->running].act == RIG_SCENARIO_ROLLBACK &&
+        outcome == RIG_OUTCOME_OK || (stage->scenario->steps[seat->base.running].act == RIG_SCENARIO_ROLLBACK &&
                                       strcmp(transaction->error_code, RIG_ROWS_ROLLED_BACK) == 0);
-    (void)pthread_mutex_lock(&stage->lock);
-    struct rig_played_step *step = &stage->performance->steps[seat->running];
+    (void)pthread_mutex_lock(&stage->all.lock);
+    struct rig_played_step *step = &stage->performance->steps[seat->base.running];
     if (!wanted) {
         step->conflict = transaction->error_class == RIG_ERROR_CONFLICT;
         memcpy(step->code, transaction->error_code, sizeof step->code);
         memcpy(step->text, transaction->error_text, sizeof step->text);
     }
-    stage->performance->outcomes[seat->number] = outcome;
-    stage->performance->ended[seat->number] = true;
+    stage->performance->outcomes[seat->base.number] = outcome;
+    stage->performance->ended[seat->base.number] = true;
     seat->is_over = true;
     const bool stuck = step->state == RIG_PLAYED_STUCK;
-    (void)pthread_mutex_unlock(&stage->lock);
+    (void)pthread_mutex_unlock(&stage->all.lock);
     finish_step(seat, stuck ? RIG_PLAYED_STUCK : wanted ? RIG_PLAYED_DONE : RIG_PLAYED_FAILED);
 }
 
-static void arrive(struct seat *seat, bool is_open)
+static void play_seat(struct rig_seat *of)
 {
-    struct stage *stage = seat->stage;
-    (void)pthread_mutex_lock(&stage->lock);
-    seat->is_open = is_open;
-    stage->arrived++;
-    (void)pthread_cond_broadcast(&stage->changed);
-    (void)pthread_mutex_unlock(&stage->lock);
-}
-
-static void *seat_main(void *argument)
-{
-    struct seat *seat = argument;
-    struct stage *stage = seat->stage;
-    const struct rig_driver *driver = stage->driver;
-    arrive(seat, driver->open(seat->session, stage->driver_run, seat->number, &seat->err) == RIG_OK);
+    struct seat *seat = (struct seat *)(void *)of;
+    const struct rig_driver *driver = seat->stage->all.driver;
     const struct rig_scenario_step *step = await_step(seat);
     if (step != NULL) {
         seat->program = (struct rig_row_program){.body = body, .committing = ignore_commit};
-        seat->transaction.client = seat->number;
-        const enum rig_outcome outcome = driver->rows->run_program(seat->session, &seat->transaction, &seat->program);
+        seat->transaction.client = seat->base.number;
+        const enum rig_outcome outcome =
+            driver->rows->run_program(seat->base.session, &seat->transaction, &seat->program);
         if (!seat->is_left)
             end_transaction(seat, outcome);
         (void)await_step(seat); /* until all have finished: closing must not free what others wait for */
     }
-    driver->close(seat->session, true);
-    return NULL;
 }
 
 /* ---- the director ---- */
@@ -209,9 +175,9 @@ static struct timespec after_ms(uint32_t ms)
 static bool await_seat(struct stage *stage, const struct seat *seat, uint32_t ms)
 {
     const struct timespec until = after_ms(ms);
-    while (seat->is_busy) {
-        if (pthread_cond_timedwait(&stage->changed, &stage->lock, &until) == ETIMEDOUT)
-            return !seat->is_busy;
+    while (seat->base.is_busy) {
+        if (pthread_cond_timedwait(&stage->all.changed, &stage->all.lock, &until) == ETIMEDOUT)
+            return !seat->base.is_busy;
     }
     return true;
 }
@@ -219,11 +185,11 @@ static bool await_seat(struct stage *stage, const struct seat *seat, uint32_t ms
 /* Ends a step that does not return. Holds the lock. */
 static void interrupt_seat(struct stage *stage, struct seat *seat)
 {
-    stage->performance->steps[seat->running].state = RIG_PLAYED_STUCK;
+    stage->performance->steps[seat->base.running].state = RIG_PLAYED_STUCK;
     seat->queue_first = seat->queue_end;
-    stage->driver->interrupt(seat->session);
-    while (seat->is_busy)
-        (void)pthread_cond_wait(&stage->changed, &stage->lock);
+    stage->all.driver->interrupt(seat->base.session);
+    while (seat->base.is_busy)
+        (void)pthread_cond_wait(&stage->all.changed, &stage->all.lock);
 }
 
 /* Gives sessions that wait for a lock the time to go on. Holds the lock. */
@@ -247,7 +213,7 @@ static void await_held(struct stage *stage, const struct seat *seat)
         if (await_seat(stage, seat, LOOK_MS))
             break;
     }
-    if (seat->is_over && stage->performance->outcomes[seat->number] == RIG_OUTCOME_OK)
+    if (seat->is_over && stage->performance->outcomes[seat->base.number] == RIG_OUTCOME_OK)
         stage->unheld = stage->step + 1;
     if (seat->is_over)
         hold->release(hold->context);
@@ -269,23 +235,23 @@ static void direct_step(struct stage *stage, uint32_t number)
     const enum rig_scenario_act act = stage->scenario->steps[number].act;
     struct seat *seat = &stage->seats[stage->scenario->steps[number].session];
     struct rig_played_step *played = &stage->performance->steps[number];
-    (void)pthread_mutex_lock(&stage->lock);
+    (void)pthread_mutex_lock(&stage->all.lock);
     played->until = UINT32_MAX;
     /* Commits that are held have their order from the file. */
     if (stage->scenario->holds_commits && act != RIG_SCENARIO_RELEASE && !await_seat(stage, seat, stuck_of(stage)))
         interrupt_seat(stage, seat);
     stage->step = number;
-    if (act != RIG_SCENARIO_RELEASE && seat->is_busy) {
+    if (act != RIG_SCENARIO_RELEASE && seat->base.is_busy) {
         seat->queue[seat->queue_end++] = number;
         (void)await_seat(stage, seat, patience_of(stage));
     } else if (act == RIG_SCENARIO_RELEASE) {
         release_commit(stage, seat, played);
     } else if (!seat->is_over) {
-        seat->order = (int)number;
-        seat->is_busy = true;
+        seat->base.order = (int)number;
+        seat->base.is_busy = true;
         if (act == RIG_SCENARIO_COMMIT_HELD)
             stage->options->hold.arm(stage->options->hold.context);
-        (void)pthread_cond_broadcast(&stage->changed);
+        (void)pthread_cond_broadcast(&stage->all.changed);
         if (act == RIG_SCENARIO_COMMIT_HELD)
             await_held(stage, seat);
         if (!await_seat(stage, seat, act == RIG_SCENARIO_COMMIT_HELD ? 0 : patience_of(stage)))
@@ -293,21 +259,21 @@ static void direct_step(struct stage *stage, uint32_t number)
         if (seat->is_over)
             await_released(stage);
     }
-    (void)pthread_mutex_unlock(&stage->lock);
+    (void)pthread_mutex_unlock(&stage->all.lock);
 }
 
 static void direct(struct stage *stage)
 {
     for (uint32_t i = 0; i < stage->scenario->step_count && !is_interrupted(stage); i++)
         direct_step(stage, i);
-    (void)pthread_mutex_lock(&stage->lock);
+    (void)pthread_mutex_lock(&stage->all.lock);
     if (stage->scenario->holds_commits)
         stage->options->hold.release(stage->options->hold.context);
     for (uint32_t i = 0; i < stage->scenario->session_count; i++) {
         if (!await_seat(stage, &stage->seats[i], is_interrupted(stage) ? 0 : stuck_of(stage)))
             interrupt_seat(stage, &stage->seats[i]);
     }
-    (void)pthread_mutex_unlock(&stage->lock);
+    (void)pthread_mutex_unlock(&stage->all.lock);
 }
 
 /* ---- the anomaly ---- */
@@ -371,45 +337,14 @@ void rig_scenario_judge(const struct rig_scenario *scenario, struct rig_performa
 
 /* ---- the play ---- */
 
-static enum rig_rc fill_seats(struct stage *stage, uint32_t *started, struct rig_err *err)
+static enum rig_rc fill_seats(struct stage *stage, struct rig_err *err)
 {
-    const struct rig_driver *driver = stage->driver;
-    for (*started = 0; *started < stage->scenario->session_count; ++*started) {
-        struct seat *seat = &stage->seats[*started];
-        *seat = (struct seat){.stage = stage, .number = *started, .order = NOTHING};
-        seat->session = calloc(1, driver->session_size == 0 ? 1 : driver->session_size);
-        if (seat->session == NULL)
-            return rig_no_memory(err, "a session");
-        const int error = rig_thread_start(&seat->thread, seat_main, seat);
-        if (error != 0) {
-            free(seat->session);
-            return rig_fail(err, RIG_E_LIMIT, "cannot start the thread of a session: %s", strerror(error));
-        }
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < stage->scenario->session_count; i++) {
+        stage->seats[i] = (struct seat){.stage = stage};
+        rc = rig_seats_add(&stage->all, &stage->seats[i].base, err);
     }
-    (void)pthread_mutex_lock(&stage->lock);
-    while (stage->arrived < *started)
-        (void)pthread_cond_wait(&stage->changed, &stage->lock);
-    (void)pthread_mutex_unlock(&stage->lock);
-    for (uint32_t i = 0; i < *started; i++) {
-        const struct seat *seat = &stage->seats[i];
-        if (!seat->is_open)
-            return rig_fail(err, seat->err.rc, "session %s cannot be opened: %s", stage->scenario->sessions[i],
-                            seat->err.text);
-    }
-    return RIG_OK;
-}
-
-static void empty_seats(struct stage *stage, uint32_t started)
-{
-    (void)pthread_mutex_lock(&stage->lock);
-    for (uint32_t i = 0; i < started; i++)
-        stage->seats[i].order = TO_THE_END;
-    (void)pthread_cond_broadcast(&stage->changed);
-    (void)pthread_mutex_unlock(&stage->lock);
-    for (uint32_t i = 0; i < started; i++) {
-        (void)pthread_join(stage->seats[i].thread, NULL);
-        free(stage->seats[i].session);
-    }
+    return rc == RIG_OK ? rig_seats_await(&stage->all, stage->scenario->sessions, err) : rc;
 }
 
 enum rig_rc rig_scenario_play(const struct rig_scenario *scenario, const struct rig_driver *driver, void *driver_run,
@@ -417,32 +352,28 @@ enum rig_rc rig_scenario_play(const struct rig_scenario *scenario, const struct 
                               struct rig_err *err)
 {
     struct stage *stage = calloc(1, sizeof *stage);
-    uint32_t started = 0;
     *performance = (struct rig_performance){.shows = false};
     rig_arena_init(&performance->arena, 0);
     if (stage == NULL)
         return rig_no_memory(err, "a scenario");
     stage->scenario = scenario;
-    stage->driver = driver;
-    stage->driver_run = driver_run;
     stage->options = options;
     stage->performance = performance;
-    RIG_INVARIANT(pthread_mutex_init(&stage->lock, NULL) == 0 && pthread_cond_init(&stage->changed, NULL) == 0);
+    rig_seats_init(&stage->all, driver, driver_run, play_seat);
     enum rig_rc rc = driver->rows->load(driver_run, options->table, scenario->rows.cells, scenario->rows.count, err);
     if (rc == RIG_OK)
-        rc = fill_seats(stage, &started, err);
+        rc = fill_seats(stage, err);
     if (rc == RIG_OK) {
         direct(stage);
         rig_scenario_judge(scenario, performance);
     }
-    empty_seats(stage, started);
+    rig_seats_empty(&stage->all);
     if (rc == RIG_OK && stage->unheld > 0 && !is_interrupted(stage))
         rc = rig_fail(err, RIG_E_DRIVER, "step %u: the server did not hold the commit; only PostgreSQL can",
                       stage->unheld);
     if (rc == RIG_OK && is_interrupted(stage))
         rc = rig_fail(err, RIG_E_INTERRUPTED, "the scenario was stopped by a signal");
-    (void)pthread_cond_destroy(&stage->changed);
-    (void)pthread_mutex_destroy(&stage->lock);
+    rig_seats_done(&stage->all);
     free(stage);
     return rc;
 }

@@ -1,50 +1,37 @@
 #include "run/scenario/sql_scenario_play.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
-#include "base/bug.h"
 #include "base/clock.h"
-#include "base/thread.h"
+#include "run/scenario/seats.h"
 #include "run/scenario/told.h"
 
-enum { PATIENCE_MS = 300, STUCK_MS = 10000, LOOK_AGAIN_MS = 110, NODE_MS = 10000, NOTHING = -1, TO_THE_END = -2 };
+enum { PATIENCE_MS = 300, STUCK_MS = 10000, LOOK_AGAIN_MS = 110, NODE_MS = 10000 };
 
 static const int64_t ns_per_ms = 1000000;
 
 struct stage;
 
-/* A session and its thread. Members are guarded by the stage's lock where not stated otherwise. */
+/* A session and its thread. Members are guarded by the lock of the seats. */
 struct seat {
+    struct rig_seat base; /* first */
     struct stage *stage;
-    uint32_t number;
-    pthread_t thread;
-    void *session; /* the driver's; used by the thread alone, except to interrupt it */
-    bool is_open;
-    int order;    /* the step to run; NOTHING; TO_THE_END: leave */
-    bool is_busy; /* with `running` */
-    uint32_t running;
     uint32_t queue[RIG_SQL_SCENARIO_STEPS_MOST]; /* steps whose turn has come while it was busy */
     uint32_t queue_first, queue_end;
     uint32_t attempts; /* when something happened last */
     bool is_over;      /* with `stops`: an error has ended its transaction, whose written end is still to come */
-    struct rig_err err;
 };
 
 struct stage {
     const struct rig_sql_scenario *interleaving;
-    const struct rig_driver *driver;
-    void *driver_run;
+    struct rig_seats all;
     const struct rig_sql_scenario_options *options;
     struct rig_sql_scenario_performance *performance;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    uint32_t arrived; /* seats whose session was opened, or could not be */
     uint32_t last;    /* the number of the step whose turn came last */
     uint64_t returns; /* statements that have returned */
     void *watch;      /* the session that asks which sessions wait; the director's. NULL: nothing can be asked */
@@ -72,19 +59,6 @@ static bool is_interrupted(const struct stage *stage)
 }
 
 /* ---- a session's thread ---- */
-
-/* The number of the next step; NOTHING: leave. */
-static int await_step(struct seat *seat)
-{
-    struct stage *stage = seat->stage;
-    (void)pthread_mutex_lock(&stage->lock);
-    while (seat->order == NOTHING)
-        (void)pthread_cond_wait(&stage->changed, &stage->lock);
-    const int order = seat->order;
-    seat->order = order >= 0 ? NOTHING : order;
-    (void)pthread_mutex_unlock(&stage->lock);
-    return order >= 0 ? order : NOTHING;
-}
 
 static bool is_word(const char *text, const char *word)
 {
@@ -114,7 +88,7 @@ static bool end_transaction(struct seat *seat, uint32_t step, const struct rig_t
         return false;
     for (uint32_t i = step + 1; i < scenario->step_count; i++) {
         const char *text = seat->stage->performance->steps[i].statement;
-        if (scenario->steps[i].act != RIG_STEP_TEXT || scenario->steps[i].session != seat->number)
+        if (scenario->steps[i].act != RIG_STEP_TEXT || scenario->steps[i].session != seat->base.number)
             continue;
         if (is_return(text))
             return false;
@@ -122,8 +96,8 @@ static bool end_transaction(struct seat *seat, uint32_t step, const struct rig_t
             break;
     }
     if (!answer->lost)
-        rig_told_execute(seat->stage->driver, seat->session, "rollback", &seat->stage->performance->arena,
-                         &seat->stage->lock, &ignored);
+        rig_told_execute(seat->stage->all.driver, seat->base.session, "rollback", &seat->stage->performance->arena,
+                         &seat->stage->all.lock, &ignored);
     return true;
 }
 
@@ -131,36 +105,27 @@ static bool end_transaction(struct seat *seat, uint32_t step, const struct rig_t
 static void take_answer(struct seat *seat, uint32_t step, const struct rig_told *answer, bool is_over)
 {
     struct stage *stage = seat->stage;
-    (void)pthread_mutex_lock(&stage->lock);
+    (void)pthread_mutex_lock(&stage->all.lock);
     struct rig_told *told = &stage->performance->steps[step];
     if (!told->stuck)
         rig_told_take(told, answer, stage->last);
     seat->is_over |= is_over;
-    seat->is_busy = false;
+    seat->base.is_busy = false;
     stage->returns++;
-    (void)pthread_cond_broadcast(&stage->changed);
-    (void)pthread_mutex_unlock(&stage->lock);
+    (void)pthread_cond_broadcast(&stage->all.changed);
+    (void)pthread_mutex_unlock(&stage->all.lock);
 }
 
-static void *seat_main(void *argument)
+static void play_seat(struct rig_seat *of)
 {
-    struct seat *seat = argument;
+    struct seat *seat = (struct seat *)(void *)of;
     struct stage *stage = seat->stage;
-    const struct rig_driver *driver = stage->driver;
-    const bool is_open = driver->open(seat->session, stage->driver_run, seat->number, &seat->err) == RIG_OK;
-    (void)pthread_mutex_lock(&stage->lock);
-    seat->is_open = is_open;
-    stage->arrived++;
-    (void)pthread_cond_broadcast(&stage->changed);
-    (void)pthread_mutex_unlock(&stage->lock);
-    for (int step = await_step(seat); step != NOTHING; step = await_step(seat)) {
+    for (int step = rig_seat_await(of); step >= 0; step = rig_seat_await(of)) {
         struct rig_told answer;
-        rig_told_execute(driver, seat->session, stage->performance->steps[step].statement, &stage->performance->arena,
-                         &stage->lock, &answer);
+        rig_told_execute(stage->all.driver, of->session, stage->performance->steps[step].statement,
+                         &stage->performance->arena, &stage->all.lock, &answer);
         take_answer(seat, (uint32_t)step, &answer, end_transaction(seat, (uint32_t)step, &answer));
     }
-    driver->close(seat->session, true);
-    return NULL;
 }
 
 /* ---- the director; holds the lock, except where it asks ---- */
@@ -172,11 +137,11 @@ static void send_step(struct stage *stage, struct seat *seat, uint32_t step)
         return;
     }
     stage->performance->steps[step].sent = true;
-    seat->running = step;
-    seat->order = (int)step;
-    seat->is_busy = true;
+    seat->base.running = step;
+    seat->base.order = (int)step;
+    seat->base.is_busy = true;
     seat->attempts = 0;
-    (void)pthread_cond_broadcast(&stage->changed);
+    (void)pthread_cond_broadcast(&stage->all.changed);
 }
 
 /* Sessions that have returned go on with the steps that their turn has left behind. */
@@ -184,7 +149,7 @@ static void send_queued(struct stage *stage)
 {
     for (uint32_t i = 0; i < stage->interleaving->session_count; i++) {
         struct seat *seat = &stage->seats[i];
-        while (!seat->is_busy && seat->queue_first < seat->queue_end) {
+        while (!seat->base.is_busy && seat->queue_first < seat->queue_end) {
             const uint32_t step = seat->queue[seat->queue_first++];
             stage->performance->steps[step].starts_after = stage->last;
             send_step(stage, seat, step);
@@ -196,7 +161,7 @@ static bool is_any_busy(const struct stage *stage)
 {
     bool busy = false;
     for (uint32_t i = 0; i < stage->interleaving->session_count; i++)
-        busy |= stage->seats[i].is_busy;
+        busy |= stage->seats[i].base.is_busy;
     return busy;
 }
 
@@ -204,19 +169,19 @@ static bool is_any_busy(const struct stage *stage)
 static bool look(struct stage *stage, uint32_t *seats, uint32_t *count, struct rig_text_wait *waits)
 {
     void *sessions[RIG_SQL_SCENARIO_SESSIONS_MOST];
-    const struct rig_text_ops *texts = stage->driver->texts;
+    const struct rig_text_ops *texts = stage->all.driver->texts;
     *count = 0;
     for (uint32_t i = 0; i < stage->interleaving->session_count; i++) {
-        if (!stage->seats[i].is_busy)
+        if (!stage->seats[i].base.is_busy)
             continue;
-        sessions[*count] = stage->seats[i].session;
+        sessions[*count] = stage->seats[i].base.session;
         seats[(*count)++] = i;
     }
     if (*count == 0 || stage->watch == NULL)
         return false;
-    (void)pthread_mutex_unlock(&stage->lock);
+    (void)pthread_mutex_unlock(&stage->all.lock);
     const bool told = texts->look(stage->watch, sessions, *count, waits);
-    (void)pthread_mutex_lock(&stage->lock);
+    (void)pthread_mutex_lock(&stage->all.lock);
     stage->performance->asked |= told;
     return told;
 }
@@ -226,7 +191,7 @@ static void note_attempts(struct stage *stage)
 {
     struct rig_text_wait waits[RIG_SQL_SCENARIO_SESSIONS_MOST];
     uint32_t seats[RIG_SQL_SCENARIO_SESSIONS_MOST], count = 0;
-    if (!stage->driver->texts->looks_at_once || !look(stage, seats, &count, waits))
+    if (!stage->all.driver->texts->looks_at_once || !look(stage, seats, &count, waits))
         return;
     for (uint32_t i = 0; i < count; i++)
         stage->seats[seats[i]].attempts = waits[i].attempts;
@@ -284,8 +249,8 @@ static void note_waits(struct stage *stage)
 {
     for (uint32_t i = 0; i < stage->interleaving->session_count; i++) {
         const struct seat *seat = &stage->seats[i];
-        if (seat->is_busy)
-            stage->performance->steps[seat->running].waits = true;
+        if (seat->base.is_busy)
+            stage->performance->steps[seat->base.running].waits = true;
     }
 }
 
@@ -300,7 +265,7 @@ static void settle(struct stage *stage)
     while (is_any_busy(stage) && !is_interrupted(stage)) {
         const struct timespec until = clock_at(at_ns);
         if (stage->returns == seen)
-            (void)pthread_cond_timedwait(&stage->changed, &stage->lock, &until);
+            (void)pthread_cond_timedwait(&stage->all.changed, &stage->all.lock, &until);
         if (stage->returns != seen) {
             seen = stage->returns;
             send_queued(stage);
@@ -322,7 +287,8 @@ static void settle(struct stage *stage)
 static void await_session(struct stage *stage, const struct seat *seat)
 {
     const int64_t give_up_ns = now_ns() + stuck_ns(stage);
-    while ((seat->is_busy || seat->queue_first < seat->queue_end) && now_ns() < give_up_ns && !is_interrupted(stage))
+    while ((seat->base.is_busy || seat->queue_first < seat->queue_end) && now_ns() < give_up_ns &&
+           !is_interrupted(stage))
         settle(stage);
 }
 
@@ -335,14 +301,14 @@ static void direct_step(struct stage *stage, uint32_t index)
         stage->last = step->number;
         told->sent = true;
         await_session(stage, seat);
-        told->returned = !seat->is_busy;
-        told->stuck = seat->is_busy;
+        told->returned = !seat->base.is_busy;
+        told->stuck = seat->base.is_busy;
         return;
     }
     if (told->skipped)
         return;
     stage->last = step->number;
-    if (seat->is_busy || seat->queue_first < seat->queue_end)
+    if (seat->base.is_busy || seat->queue_first < seat->queue_end)
         seat->queue[seat->queue_end++] = index;
     else
         send_step(stage, seat, index);
@@ -356,18 +322,18 @@ static void give_up(struct stage *stage)
     for (uint32_t i = 0; i < stage->interleaving->session_count; i++) {
         struct seat *seat = &stage->seats[i];
         seat->queue_first = seat->queue_end;
-        if (!seat->is_busy)
+        if (!seat->base.is_busy)
             continue;
-        stage->performance->steps[seat->running].stuck = true;
-        stage->driver->interrupt(seat->session);
-        while (seat->is_busy)
-            (void)pthread_cond_wait(&stage->changed, &stage->lock);
+        stage->performance->steps[seat->base.running].stuck = true;
+        stage->all.driver->interrupt(seat->base.session);
+        while (seat->base.is_busy)
+            (void)pthread_cond_wait(&stage->all.changed, &stage->all.lock);
     }
 }
 
 static void direct(struct stage *stage)
 {
-    (void)pthread_mutex_lock(&stage->lock);
+    (void)pthread_mutex_lock(&stage->all.lock);
     for (uint32_t i = 0; i < stage->interleaving->step_count && !is_interrupted(stage); i++)
         direct_step(stage, i);
     const int64_t give_up_ns = now_ns() + stuck_ns(stage);
@@ -377,64 +343,34 @@ static void direct(struct stage *stage)
         note_waits(stage);
     }
     give_up(stage);
-    (void)pthread_mutex_unlock(&stage->lock);
+    (void)pthread_mutex_unlock(&stage->all.lock);
 }
 
 /* ---- sessions ---- */
 
-static enum rig_rc fill_seats(struct stage *stage, uint32_t *started, struct rig_err *err)
+static enum rig_rc fill_seats(struct stage *stage, struct rig_err *err)
 {
-    const struct rig_driver *driver = stage->driver;
-    for (*started = 0; *started < stage->interleaving->session_count; ++*started) {
-        struct seat *seat = &stage->seats[*started];
-        *seat = (struct seat){.stage = stage, .number = *started, .order = NOTHING};
-        seat->session = calloc(1, driver->session_size == 0 ? 1 : driver->session_size);
-        if (seat->session == NULL)
-            return rig_no_memory(err, "a session");
-        const int error = rig_thread_start(&seat->thread, seat_main, seat);
-        if (error != 0) {
-            free(seat->session);
-            return rig_fail(err, RIG_E_LIMIT, "cannot start the thread of a session: %s", strerror(error));
-        }
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < stage->interleaving->session_count; i++) {
+        stage->seats[i] = (struct seat){.stage = stage};
+        rc = rig_seats_add(&stage->all, &stage->seats[i].base, err);
     }
-    (void)pthread_mutex_lock(&stage->lock);
-    while (stage->arrived < *started)
-        (void)pthread_cond_wait(&stage->changed, &stage->lock);
-    (void)pthread_mutex_unlock(&stage->lock);
-    for (uint32_t i = 0; i < *started; i++) {
-        const struct seat *seat = &stage->seats[i];
-        if (!seat->is_open)
-            return rig_fail(err, seat->err.rc, "session %s cannot be opened: %s", stage->interleaving->sessions[i],
-                            seat->err.text);
-    }
-    return RIG_OK;
-}
-
-static void empty_seats(struct stage *stage, uint32_t started)
-{
-    (void)pthread_mutex_lock(&stage->lock);
-    for (uint32_t i = 0; i < started; i++)
-        stage->seats[i].order = TO_THE_END;
-    (void)pthread_cond_broadcast(&stage->changed);
-    (void)pthread_mutex_unlock(&stage->lock);
-    for (uint32_t i = 0; i < started; i++) {
-        (void)pthread_join(stage->seats[i].thread, NULL);
-        free(stage->seats[i].session);
-    }
+    return rc == RIG_OK ? rig_seats_await(&stage->all, stage->interleaving->sessions, err) : rc;
 }
 
 /* A session of the caller's thread. */
 static enum rig_rc open_session(const struct stage *stage, uint32_t client, void **session, struct rig_err *err)
 {
-    const struct rig_driver *driver = stage->driver;
+    const struct rig_driver *driver = stage->all.driver;
     *session = calloc(1, driver->session_size == 0 ? 1 : driver->session_size);
-    return *session == NULL ? rig_no_memory(err, "a session") : driver->open(*session, stage->driver_run, client, err);
+    return *session == NULL ? rig_no_memory(err, "a session")
+                            : driver->open(*session, stage->all.driver_run, client, err);
 }
 
 static void close_session(const struct stage *stage, void *session)
 {
     if (session != NULL)
-        stage->driver->close(session, true);
+        stage->all.driver->close(session, true);
     free(session);
 }
 
@@ -444,8 +380,8 @@ static void close_session(const struct stage *stage, void *session)
 static const char *fill_in(struct stage *stage, const char *text)
 {
     static const char mark[] = "$SPACE";
-    const struct rig_text_ops *texts = stage->driver->texts;
-    const char *space = texts->space == NULL ? "" : texts->space(stage->driver_run);
+    const struct rig_text_ops *texts = stage->all.driver->texts;
+    const char *space = texts->space == NULL ? "" : texts->space(stage->all.driver_run);
     struct rig_buf filled;
     rig_buf_init(&filled, 0);
     for (const char *at; (at = strstr(text, mark)) != NULL; text = at + sizeof mark - 1) {
@@ -496,7 +432,7 @@ static enum rig_rc run_list(struct stage *stage, const struct rig_engine_texts *
             rc = rig_no_memory(err, "a scenario");
             break;
         }
-        rig_told_execute(stage->driver, session, filled, &stage->performance->arena, NULL, &told[*told_count]);
+        rig_told_execute(stage->all.driver, session, filled, &stage->performance->arena, NULL, &told[*told_count]);
         told[*told_count].statement = filled;
         if (told[(*told_count)++].failed && stops)
             break;
@@ -508,17 +444,17 @@ static enum rig_rc run_list(struct stage *stage, const struct rig_engine_texts *
 /* Nodes that only follow have the tables before the first step. */
 static enum rig_rc await_nodes(struct stage *stage, struct rig_err *err)
 {
-    const struct rig_cluster_ops *cluster = stage->driver->cluster;
+    const struct rig_cluster_ops *cluster = stage->all.driver->cluster;
     bool names_some = false;
     for (uint32_t i = 0; i < stage->interleaving->session_count; i++)
         names_some |= stage->interleaving->nodes[i] != NULL;
     if (!names_some || cluster == NULL || cluster->node_count == NULL || cluster->status == NULL)
         return RIG_OK;
     const int64_t give_up_ns = now_ns() + NODE_MS * ns_per_ms;
-    for (uint32_t node = 0; node < cluster->node_count(stage->driver_run);) {
+    for (uint32_t node = 0; node < cluster->node_count(stage->all.driver_run);) {
         struct rig_node_status status = {.healthy = false};
         struct rig_err ignored = {.rc = RIG_OK};
-        if (cluster->status(stage->driver_run, node, &status, &ignored) == RIG_OK && status.healthy)
+        if (cluster->status(stage->all.driver_run, node, &status, &ignored) == RIG_OK && status.healthy)
             node++;
         else if (now_ns() > give_up_ns || is_interrupted(stage))
             return rig_fail(err, RIG_E_CLUSTER, "node %s has not caught up with the tables within 10 s", status.name);
@@ -556,7 +492,7 @@ static void drop_made(struct stage *stage, void *session, const struct rig_told 
     if (made->statement == NULL || !made->returned || made->failed || !made_table(made->statement, name))
         return;
     (void)snprintf(sql, sizeof sql, "drop table %s", name);
-    rig_told_execute(stage->driver, session, sql, &stage->performance->arena, NULL, &told);
+    rig_told_execute(stage->all.driver, session, sql, &stage->performance->arena, NULL, &told);
 }
 
 /* Where the driver cannot: the tables that the play has made, the last one first. */
@@ -577,8 +513,8 @@ static enum rig_rc drop_tables(struct stage *stage, struct rig_err *err)
 
 static enum rig_rc clear_space(struct stage *stage, struct rig_err *err)
 {
-    return stage->driver->texts->clear != NULL ? stage->driver->texts->clear(stage->driver_run, err)
-                                               : drop_tables(stage, err);
+    return stage->all.driver->texts->clear != NULL ? stage->all.driver->texts->clear(stage->all.driver_run, err)
+                                                   : drop_tables(stage, err);
 }
 
 /* ---- the play ---- */
@@ -586,9 +522,8 @@ static enum rig_rc clear_space(struct stage *stage, struct rig_err *err)
 /* Sessions, steps, and the end of the sessions. */
 static enum rig_rc play_steps(struct stage *stage, struct rig_err *err)
 {
-    uint32_t started = 0;
     struct rig_err watch_err = {.rc = RIG_OK};
-    if (stage->driver->texts->look != NULL) {
+    if (stage->all.driver->texts->look != NULL) {
         const enum rig_rc rc = open_session(stage, stage->interleaving->session_count + 1, &stage->watch, &watch_err);
         if (rc != RIG_OK) {
             close_session(stage, stage->watch);
@@ -596,10 +531,10 @@ static enum rig_rc play_steps(struct stage *stage, struct rig_err *err)
             return rig_fail(err, rc, "the session that asks which others wait cannot be opened: %s", watch_err.text);
         }
     }
-    const enum rig_rc rc = fill_seats(stage, &started, err);
+    const enum rig_rc rc = fill_seats(stage, err);
     if (rc == RIG_OK)
         direct(stage);
-    empty_seats(stage, started);
+    rig_seats_empty(&stage->all);
     close_session(stage, stage->watch);
     stage->watch = NULL;
     return rc;
@@ -610,7 +545,7 @@ static enum rig_rc play_whole(struct stage *stage, struct rig_err *err)
     const struct rig_sql_scenario *interleaving = stage->interleaving;
     struct rig_sql_scenario_performance *performance = stage->performance;
     enum rig_rc rc = prepare_steps(stage, err);
-    if (rc == RIG_OK && stage->driver->texts->clear != NULL)
+    if (rc == RIG_OK && stage->all.driver->texts->clear != NULL)
         rc = clear_space(stage, err);
     if (rc == RIG_OK)
         rc = run_list(stage, interleaving->setup, interleaving->setup_count, true, performance->setup,
@@ -638,13 +573,11 @@ enum rig_rc rig_sql_scenario_play(const struct rig_sql_scenario *interleaving, c
     if (stage == NULL)
         return rig_no_memory(err, "a scenario");
     stage->interleaving = interleaving;
-    stage->driver = driver;
-    stage->driver_run = driver_run;
     stage->options = options;
     stage->performance = performance;
     for (uint32_t i = 0; i < RIG_SQL_SCENARIO_CLIENTS_MOST; i++)
         options->nodes[i] = i < interleaving->session_count ? interleaving->nodes[i] : NULL;
-    RIG_INVARIANT(pthread_mutex_init(&stage->lock, NULL) == 0 && pthread_cond_init(&stage->changed, NULL) == 0);
+    rig_seats_init(&stage->all, driver, driver_run, play_seat);
     enum rig_rc rc = play_whole(stage, err);
     if (rc == RIG_OK)
         rc = clear_space(stage, err);
@@ -652,8 +585,7 @@ enum rig_rc rig_sql_scenario_play(const struct rig_sql_scenario *interleaving, c
         (void)clear_space(stage, &ignored);
     if (rc == RIG_OK && is_interrupted(stage))
         rc = rig_fail(err, RIG_E_INTERRUPTED, "the scenario was stopped by a signal");
-    (void)pthread_cond_destroy(&stage->changed);
-    (void)pthread_mutex_destroy(&stage->lock);
+    rig_seats_done(&stage->all);
     free(stage);
     return rc;
 }
