@@ -28,6 +28,7 @@
     X(disk_full)                                                                                                       \
     X(corrupt_files)                                                                                                   \
     X(clock)                                                                                                           \
+    X(hold_commit)                                                                                                     \
     X(jitter)                                                                                                          \
     X(stutter)                                                                                                         \
     X(cpu)                                                                                                             \

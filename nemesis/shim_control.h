@@ -65,6 +65,18 @@ struct rig_shim_jitter {
 };
 
 /*
+ * Commits of PostgreSQL, one of a node at a time, that wait at the place of RIG_SHIM_CALL_COMMIT until others have
+ * committed. `until` is written last, and is 0 while the others change.
+ */
+struct rig_shim_holding {
+    _Atomic uint32_t until;  /* commits of other processes; 0: no commit waits */
+    _Atomic uint64_t chance; /* of a commit, in 2^-32 */
+    _Atomic uint64_t seed;
+    _Atomic int64_t longest_ns; /* that it waits */
+    _Atomic int32_t holder;     /* the process that waits; 0: none */
+};
+
+/*
  * The account of changes that are not durable yet (`durable`): before a write or a truncation the shim saves the bytes
  * that it changes in a log of the file, and before a file is removed it keeps a link to it. A sync of the file or the
  * folder drops them. All of it is in the folder `<folder>.undo`: w-<file> is a log of records, d-<folder> has the
@@ -122,6 +134,7 @@ struct rig_shim_control {
     _Atomic uint32_t clock; /* 0: real; else 1 + which of `clocks` holds */
     struct rig_shim_clock clocks[2];
     struct rig_shim_jitter jitter;
+    struct rig_shim_holding holding;
     _Atomic uint32_t hold;    /* enum rig_shim_hold */
     _Atomic uint32_t durable; /* 1: keeps account of what is not durable */
 
@@ -130,6 +143,9 @@ struct rig_shim_control {
     _Atomic uint64_t grows;                         /* writes that were refused */
     _Atomic uint64_t clocked;                       /* wrong readings of the clock */
     _Atomic uint64_t jittered[RIG_SHIM_CALL_COUNT]; /* delayed calls */
+    _Atomic uint64_t commits;                       /* while `holding` has orders */
+    _Atomic uint64_t held;                          /* commits that waited */
+    _Atomic uint64_t passed;                        /* of them, until the others had committed */
     _Atomic uint64_t undos;                         /* changes of files that were saved */
     _Atomic uint64_t undo_bytes;                    /* of the logs; those that were dropped count too */
     _Atomic uint64_t undos_lost;                    /* that could not be saved */

@@ -36,10 +36,12 @@ static void write_needs(const struct rig_hunt_facts *facts, const struct rig_hun
     rig_hunt_point_words(facts->space, &find->point, &words);
     const bool sets_nothing = strcmp(rig_buf_text(&words), "nothing") == 0;
     if (find->point.base > 0)
-        rig_buf_printf(out, " The plan is the recipe %s.", base->name);
+        rig_buf_printf(out, " The load is that of the recipe %s.", base->name);
     if (find->like > 0)
         rig_buf_printf(out, " It was seen with %s. Find %u needs no more than this: perhaps it is the same bug.",
                        rig_buf_text(&words), (unsigned)find->like);
+    else if (sets_nothing && find->point.base > 0)
+        rig_buf_add_text(out, " It needs nothing beside that load and the level.");
     else if (sets_nothing)
         rig_buf_printf(out, " It needs no setting beside %s.",
                        facts->space->level_count > 0 ? "the level" : "the plan");

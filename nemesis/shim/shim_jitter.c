@@ -74,6 +74,39 @@ static void wait_for_release(struct rig_shim_control *orders)
         (void)nanosleep(&pause, NULL);
 }
 
+/* Makes this process the one that waits; false while another one does. One that has ended waits no more. */
+static int take_hold(struct rig_shim_holding *holding)
+{
+    int32_t none = 0;
+    if (atomic_compare_exchange_strong(&holding->holder, &none, (int32_t)getpid()))
+        return 1;
+    return real_kill()(none, 0) != 0 && errno == ESRCH &&
+           atomic_compare_exchange_strong(&holding->holder, &none, (int32_t)getpid());
+}
+
+/* Waits until other processes have committed, by their count, so that the machine's load does not matter. */
+static void wait_for_others(struct rig_shim_control *orders)
+{
+    static const int64_t look_ns = 100000;
+    const struct timespec pause = {.tv_nsec = look_ns};
+    struct rig_shim_holding *holding = &orders->holding;
+    const uint32_t until = atomic_load_explicit(&holding->until, memory_order_acquire);
+    if (until == 0)
+        return;
+    const uint64_t enough = atomic_fetch_add(&orders->commits, 1) + 1 + until;
+    const uint64_t drawn = rig_shim_draw(atomic_load_explicit(&holding->seed, memory_order_relaxed)) >> 32;
+    if (drawn >= atomic_load_explicit(&holding->chance, memory_order_relaxed) || !take_hold(holding))
+        return;
+    (void)atomic_fetch_add(&orders->held, 1);
+    int64_t left_ns = atomic_load_explicit(&holding->longest_ns, memory_order_relaxed);
+    for (; left_ns > 0 && atomic_load(&orders->commits) < enough && atomic_load(&holding->until) != 0;
+         left_ns -= look_ns)
+        (void)nanosleep(&pause, NULL);
+    if (atomic_load(&orders->commits) >= enough)
+        (void)atomic_fetch_add(&orders->passed, 1);
+    atomic_store(&holding->holder, 0);
+}
+
 /* XactCallback of PostgreSQL. Its first event is a commit. */
 static void transaction_ended(int event, void *argument)
 {
@@ -83,6 +116,7 @@ static void transaction_ended(int event, void *argument)
     if (event != 0 || orders == NULL)
         return;
     wait_for_release(orders);
+    wait_for_others(orders);
     errno = before;
     rig_shim_jitter(RIG_SHIM_CALL_COMMIT);
 }
@@ -97,7 +131,8 @@ static void attend_commits(void)
     static _Atomic pid_t attending;
     struct rig_shim_control *orders = rig_shim_orders();
     if (orders == NULL ||
-        ((atomic_load_explicit(&orders->jitter.calls, memory_order_acquire) & (1U << RIG_SHIM_CALL_COMMIT)) == 0 &&
+        (atomic_load_explicit(&orders->holding.until, memory_order_acquire) == 0 &&
+         (atomic_load_explicit(&orders->jitter.calls, memory_order_acquire) & (1U << RIG_SHIM_CALL_COMMIT)) == 0 &&
          atomic_load_explicit(&orders->hold, memory_order_acquire) == RIG_SHIM_HOLD_NONE))
         return;
     const pid_t self = getpid();

@@ -57,6 +57,7 @@ FAULTS = {
     "disk-full": ("", r"pg-1: \d+ writes? (was|were) refused"),
     "corrupt-files": ("files: [global/pg_control], flips: 3000", r"pg-1: 3000 bits of global/pg_control flipped, at byte .*; pg-1 refuses to start on them; they got their old content back"),
     "clock": ("jump: 1h", r"\d+ readings"),
+    "hold-commit": ("until-commits: 2, chance: 50%", r"pg-1: a commit was held until others had committed; pg-1: \d+ commits? (was|were) held, [1-9]\d* of them until others had committed"),
     "jitter": ("calls: [semaphore, commit]", r"pg-1: calls are delayed; pg-1: \d+ calls? (was|were) delayed \((\d+ semaphore, )?\d+ commit"),
     "stutter": ("", r"\d+ session processes of 1 node.*: brief stops.*; \d+ stops?, \d+\.\d{3} s in all"),
     "cpu": ("quota: 5%", r"ran out of processor time; pg-1: in \d+ periods?"),
@@ -89,14 +90,14 @@ IN_TURN = [
     ("partition", "delay", "loss", "throttle", "reset", "half-open"),
     ("kill", "pause", "restart", "kill-session", "pause-session", "terminate-sessions"),
     ("vacuum-full", "reindex", "alter-tables", "checkpoint", "lock-pressure", "deadlocks"),
-    ("fsync", "power", "clock", "jitter", "stutter", "exec"),
+    ("fsync", "power", "clock", "jitter", "hold-commit", "stutter", "exec"),
     ("cpu", "memory"),
     ("read-lock", "maintain-tables"),
     ("compact", "defragment", "replace-member"),
 ]
 # Faults that do not keep each other from taking effect.
 TOGETHER = [
-    ("delay", "loss", "fsync", "clock", "jitter", "exec"),
+    ("delay", "loss", "fsync", "clock", "jitter", "hold-commit", "exec"),
     ("vacuum-full", "checkpoint", "deadlocks", "stutter", "terminate-sessions"),
     ("compact", "defragment"),
 ]
