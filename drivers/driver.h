@@ -435,6 +435,8 @@ struct rig_statement_texts {
  * key without a row is nil. A register without a value is nil in either case.
  */
 #define RIG_DRIVER_PREFILLS UINT64_C(32)
+/* Statements of the workload sql may have subqueries whose rows their answers show (history/types/row_ops.h). */
+#define RIG_DRIVER_SUBQUERIES UINT64_C(64)
 
 struct rig_driver {
     uint32_t abi;         /* RIG_DRIVER_ABI */

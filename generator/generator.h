@@ -111,6 +111,10 @@ struct rig_generator_options {
     int64_t templates;               /* sql: conditions that are drawn before the load */
     double nulls;                    /* sql: share of the inserted values that are NULL */
     double locks, aggregates;        /* sql: shares of the reads that lock their rows, and that aggregate them */
+    double subqueries;               /* sql: share of the inserts and updates that have subqueries over other rows */
+    double joins;                    /* sql: share of the reads that join two tables */
+    double absences;                 /* sql: share of the other reads, updates and deletes with NOT EXISTS */
+    double skips;                    /* sql: share of the locking reads that skip locked rows */
     double references;               /* sql: share of the inserted rows that have u, and of those that have r */
     int64_t amount_most;             /* of an increment or a transfer */
     double amount_negative;          /* share of the increments of counters that are below 0 */

@@ -266,6 +266,11 @@ static uint32_t rows_operations(const struct rig_generator_options *options)
     return (uint32_t)options->max_operations * OPS_A_STATEMENT;
 }
 
+static uint32_t sql_operations(const struct rig_generator_options *options)
+{
+    return (uint32_t)options->max_operations * RIG_SQL_OPS_A_STATEMENT;
+}
+
 static double rows_writes(const struct rig_generator_options *options)
 {
     return (double)(options->min_operations + options->max_operations) / 2 * (1 - options->reads);
@@ -403,7 +408,7 @@ const struct rig_generator_type rig_generator_types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_SQL] = {.begin = rig_sql_templates_draw,
                           .draw_transaction = sql_transaction,
                           .writes = rows_writes,
-                          .keys = rows_operations},
+                          .keys = sql_operations},
     [RIG_WORKLOAD_SEQUENTIAL] = {.draw_transaction = rig_sequence_transaction,
                                  .most_operations = 1,
                                  .most_keys = 1,

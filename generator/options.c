@@ -272,6 +272,32 @@ const struct rig_option rig_generator_option_table[] = {
      .offset = AT(aggregates),
      .default_text = "10%",
      .help = "type sql: share of the reads that aggregate their rows into one, with a list of their versions"},
+    {.name = "statements.subqueries",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(subqueries),
+     .default_text = "0%",
+     .help = "type sql: share of the inserts (INSERT ... SELECT) and updates (SET = a subquery) whose values depend on "
+             "the rows of a further condition, in a table that is drawn; not with the drivers sql and odbc"},
+    {.name = "statements.joins",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(joins),
+     .default_text = "0%",
+     .help = "type sql: share of the reads that do not lock and do not aggregate which are a LEFT JOIN with a table "
+             "that is drawn"},
+    {.name = "statements.not-exists",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(absences),
+     .default_text = "0%",
+     .help =
+         "type sql: share of the other such reads, and of the updates and deletes without subqueries, which ask that "
+         "there is NOT EXISTS a row with the same value in a table that is drawn"},
+    {.name = "statements.skip-locked",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(skips),
+     .default_text = "0%",
+     .help =
+         "type sql: share of the locking reads that SKIP LOCKED rows, where the database has it; the rows that such "
+         "a read does not show prove nothing"},
     {.name = "statements.references",
      RIG_OPTION_VARIED(.chance = 0.4, .values = "0% 40%", .with = "workload.type=sql"),
      .type = RIG_OPTION_SHARE,
@@ -428,6 +454,10 @@ static const struct effect {
     {"statements.nulls", DRAWN, T(SQL)},
     {"statements.locks", DRAWN, T(SQL)},
     {"statements.aggregates", DRAWN, T(SQL)},
+    {"statements.subqueries", DRAWN, T(SQL)},
+    {"statements.joins", DRAWN, T(SQL)},
+    {"statements.not-exists", DRAWN, T(SQL)},
+    {"statements.skip-locked", DRAWN, T(SQL)},
     {"statements.references", DRAWN, T(SQL)},
     {"amount.most", DRAWN, T(COUNTER) | T(BANK)},
     {"amount.negative", DRAWN, T(COUNTER)},

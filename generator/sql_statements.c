@@ -162,31 +162,127 @@ static uint64_t draw_assignments(struct rig_generator *generator)
     return payload;
 }
 
+/* ---- further reads ---- */
+
+static struct rig_op condition_op(const struct rig_generator *generator, int64_t key, int64_t value)
+{
+    return (struct rig_op){generator->type->write_op, key, value};
+}
+
+/* Adds the clause, the condition and the read of a table that is drawn. */
+static uint32_t add_further(struct rig_generator *generator, enum rig_row_clause_kind kind, int64_t own_key,
+                            struct rig_op *ops)
+{
+    struct rig_rng *rng = &generator->rng;
+    const struct rig_key_slot *slot = rig_key_pool_draw(&generator->keys, rng);
+    uint32_t column = 0, partner = 0;
+    if (kind != RIG_ROW_SOURCE) {
+        column = below(rng, RIG_ROW_VALUE_COLUMNS);
+        partner = column == RIG_ROW_TEXT ? RIG_ROW_TEXT : below(rng, RIG_ROW_NUMBERS);
+        if (slot->key == own_key && below(rng, 4) == 0) { /* the rows that refer to each other */
+            column = below(rng, 2) == 0 ? RIG_ROW_UNIQUE : RIG_ROW_REFERENCE;
+            partner = column == RIG_ROW_UNIQUE ? RIG_ROW_REFERENCE : RIG_ROW_UNIQUE;
+        }
+    }
+    ops[0] = condition_op(generator, slot->key, rig_row_clause_value(kind, column, partner));
+    ops[1] = condition_op(generator, slot->key, draw_condition(generator, RIG_ROW_SELECTED));
+    ops[2] = (struct rig_op){generator->type->read_op, slot->key, 0};
+    return 3;
+}
+
+static uint32_t draw_subquery(struct rig_rng *rng)
+{
+    return RIG_ROW_COUNT_CODE + below(rng, RIG_ROW_CODES - RIG_ROW_COUNT_CODE);
+}
+
+/* INSERT ... SELECT. */
+static uint32_t draw_insert_select(struct rig_generator *generator, struct rig_key_slot *slot, struct rig_op *ops)
+{
+    struct rig_rng *rng = &generator->rng;
+    const struct rig_key_slot *source = rig_key_pool_draw(&generator->keys, rng);
+    const uint32_t first = below(rng, RIG_ROW_NUMBERS), second = below(rng, RIG_ROW_NUMBERS);
+    uint32_t contents = rig_row_with_code(draw_contents(generator), first, draw_subquery(rng));
+    contents = rig_row_with_code(contents, second, draw_subquery(rng));
+    ops[0] = condition_op(generator, source->key, draw_condition(generator, RIG_ROW_SELECTED));
+    ops[1] = (struct rig_op){generator->type->read_op, source->key, 0};
+    ops[2] = condition_op(generator, slot->key,
+                          rig_row_sql_number(rig_generator_value(generator, slot), contents, RIG_ROWS_INSERT));
+    return 3;
+}
+
+/* The assignments of an update with a subquery. */
+static uint64_t draw_assigned_subquery(struct rig_generator *generator)
+{
+    struct rig_rng *rng = &generator->rng;
+    const uint32_t column = below(rng, RIG_ROW_NUMBERS);
+    struct rig_row_assigning first = {.column = column, .form = RIG_ROW_SET_CONSTANT, .constant = draw_subquery(rng)};
+    if (below(rng, 2) == 0) {
+        first.form = RIG_ROW_SET_SUM;
+        first.source = below(rng, RIG_ROW_NUMBERS);
+    }
+    uint64_t payload = rig_row_assignment_bits(&first);
+    const struct rig_row_assigning second = draw_assignment(generator, column);
+    if (below(rng, 2) == 0 && (first.form == RIG_ROW_SET_CONSTANT || first.source != second.column))
+        payload |= (uint64_t)rig_row_assignment_bits(&second) << RIG_ROW_ASSIGNED_BITS;
+    return payload;
+}
+
+/* An update or a delete. */
+static uint32_t draw_change(struct rig_generator *generator, struct rig_key_slot *slot, enum rig_rows_action action,
+                            struct rig_op *ops)
+{
+    const struct rig_generator_options *options = &generator->options;
+    const bool selects = action == RIG_ROWS_UPDATE && chance(&generator->rng, options->subqueries);
+    const bool absent = !selects && chance(&generator->rng, options->absences);
+    uint32_t count = 0;
+    if (selects || absent)
+        count += add_further(generator, selects ? RIG_ROW_SOURCE : RIG_ROW_ABSENT, slot->key, ops);
+    ops[count++] = condition_op(generator, slot->key, draw_condition(generator, RIG_ROW_SELECTED));
+    ops[count++] = (struct rig_op){generator->type->read_op, slot->key, 0};
+    const uint64_t payload = selects                     ? draw_assigned_subquery(generator)
+                             : action == RIG_ROWS_UPDATE ? draw_assignments(generator)
+                                                         : 0;
+    ops[count++] =
+        condition_op(generator, slot->key, rig_row_sql_number(rig_generator_value(generator, slot), payload, action));
+    return count;
+}
+
+static uint32_t draw_read(struct rig_generator *generator, const struct rig_key_slot *slot, bool *locks,
+                          struct rig_op *ops)
+{
+    const struct rig_generator_options *options = &generator->options;
+    const enum rig_row_way way = draw_way(generator);
+    uint32_t count = 0;
+    *locks = way == RIG_ROW_LOCKED || way == RIG_ROW_SHARED;
+    if (*locks && chance(&generator->rng, options->skips)) {
+        ops[count++] = condition_op(generator, slot->key, rig_row_clause_value(RIG_ROW_SKIPS, 0, 0));
+    } else if (way == RIG_ROW_SELECTED) {
+        const bool joins = chance(&generator->rng, options->joins);
+        if (joins || chance(&generator->rng, options->absences))
+            count += add_further(generator, joins ? RIG_ROW_PARTNERS : RIG_ROW_ABSENT, slot->key, ops);
+    }
+    ops[count++] = condition_op(generator, slot->key, draw_condition(generator, way));
+    ops[count++] = (struct rig_op){generator->type->read_op, slot->key, 0};
+    return count;
+}
+
 uint32_t rig_sql_statement_draw(struct rig_generator *generator, struct rig_op *ops, bool *reads)
 {
     const struct rig_generator_options *options = &generator->options;
-    *reads = rig_generator_reads(generator);
+    const bool writes = !rig_generator_reads(generator);
     struct rig_key_slot *slot = rig_key_pool_draw(&generator->keys, &generator->rng);
-    const struct rig_data_type *type = generator->type;
     const double choice = rig_rng_unit(&generator->rng);
-    const enum rig_rows_action action = choice < options->updates                      ? RIG_ROWS_UPDATE
-                                        : choice < options->updates + options->deletes ? RIG_ROWS_DELETE
-                                                                                       : RIG_ROWS_INSERT;
-    const bool writes = !*reads;
-    const enum rig_row_way way = writes ? RIG_ROW_SELECTED : draw_way(generator);
-    uint32_t count = 0;
-    *reads = !writes && way != RIG_ROW_LOCKED && way != RIG_ROW_SHARED;
-    if (!writes || action != RIG_ROWS_INSERT) {
-        ops[count++] = (struct rig_op){type->write_op, slot->key, draw_condition(generator, way)};
-        ops[count++] = (struct rig_op){type->read_op, slot->key, 0};
+    bool locks = false;
+    *reads = !writes;
+    if (!writes) {
+        const uint32_t count = draw_read(generator, slot, &locks, ops);
+        *reads = !locks;
+        return count;
     }
-    if (writes) {
-        const int64_t number =
-            action == RIG_ROWS_INSERT
-                ? draw_insert(generator, slot)
-                : rig_row_sql_number(rig_generator_value(generator, slot),
-                                     action == RIG_ROWS_UPDATE ? draw_assignments(generator) : 0, action);
-        ops[count++] = (struct rig_op){type->write_op, slot->key, number};
-    }
-    return count;
+    if (choice < options->updates + options->deletes)
+        return draw_change(generator, slot, choice < options->updates ? RIG_ROWS_UPDATE : RIG_ROWS_DELETE, ops);
+    if (chance(&generator->rng, options->subqueries))
+        return draw_insert_select(generator, slot, ops);
+    ops[0] = condition_op(generator, slot->key, draw_insert(generator, slot));
+    return 1;
 }

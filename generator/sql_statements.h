@@ -13,7 +13,9 @@
 #include "generator/workload.h"
 
 void rig_sql_templates_draw(struct rig_generator *generator, uint64_t seed);
-/* Returns the number of operations, at most three; *reads is false when it writes or locks. */
+enum { RIG_SQL_OPS_A_STATEMENT = 6 };
+
+/* Returns the number of operations, at most that; *reads is false when it writes or locks. */
 uint32_t rig_sql_statement_draw(struct rig_generator *generator, struct rig_op *ops, bool *reads);
 
 #endif

@@ -94,11 +94,11 @@ static bool misses(const struct rig_inference *inference, uint32_t txn, uint32_t
                    struct rig_row_span *span)
 {
     const struct rig_txn_op *ops = rig_txn_ops(inference->history, txn);
-    const struct rig_row_where condition = rig_row_condition_at(ops, read);
+    const struct rig_row_where condition = rig_rows_condition(inference->rows, txn, read);
     const int64_t id = inference->rows->statements[insert].number;
     const uint32_t later = rig_row_later_version(inference->rows, txn, read, id);
     *span = rig_row_span_of(inference->rows, insert, &condition, later);
-    return span->known && !reads_row(inference->history, &ops[read], id) &&
+    return span->known && !condition.is_partial && !reads_row(inference->history, &ops[read], id) &&
            rig_row_own_version(inference->rows, txn, read, id, NULL) == RIG_ROW_NONE;
 }
 
@@ -197,7 +197,7 @@ static bool explain_turn_of(const struct rig_inference *inference, struct rig_st
     const bool behind = step->kind == RIG_EDGE_RW;
     const uint32_t txn = behind ? step->from : step->to, other = behind ? step->to : step->from;
     const struct rig_txn_op *ops = rig_txn_ops(inference->history, txn);
-    const struct rig_row_where condition = rig_row_condition_at(ops, read);
+    const struct rig_row_where condition = rig_rows_condition(rows, txn, read);
     const uint32_t key = ops[read].key, seen = rig_row_seen(inference->history, txn, read);
     for (uint32_t i = rows->insert_first[key]; i < rows->insert_first[key + 1]; i++) {
         const struct rig_row_turns turns = rig_row_turns_of(rows, rows->inserts[i], &condition, seen);

@@ -217,7 +217,9 @@ static void mark_shown(struct guessing *g, const struct rig_txn_op *read, bool s
 static void take_read(struct guessing *g, uint32_t txn, uint32_t op)
 {
     const struct rig_txn_op *ops = rig_txn_ops(g->history, txn);
-    const struct rig_row_where condition = rig_row_condition_at(ops, op);
+    struct rig_row_where condition = rig_rows_condition(g->rows, txn, op);
+    const bool may_miss = condition.is_partial;
+    condition.is_partial = false; /* rows that it shows count, too */
     uint32_t end, i = rig_rows_asked(g->rows, ops[op].key, &condition, &end);
     if (is_counted(&condition))
         return;
@@ -230,7 +232,7 @@ static void take_read(struct guessing *g, uint32_t txn, uint32_t op)
         g->fits &= of->is_whole;
         if (of->is_whole && g->shown[insert] > 0)
             allow_shown(g, g->shown[insert] - 1);
-        else if (of->is_whole)
+        else if (of->is_whole && !may_miss)
             exclude_matching(g, insert, &condition);
     }
     mark_shown(g, &ops[op], false);

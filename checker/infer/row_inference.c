@@ -349,14 +349,14 @@ static bool says_nothing(const struct infer *in, const struct shown *shown, uint
     if (shown->condition.column != RIG_ROW_BY_TESTS || shown->has_own || shown->has_later || end == ENDS_OTHERWISE)
         return false;
     return in->items_only ||
-           (shown->is_missing && (end == ENDS_DELETED || !rig_row_tests_hold(&shown->condition.tests, end)));
+           (shown->is_missing && (end == ENDS_DELETED || !rig_row_contents_meet(&shown->condition, end)));
 }
 
 static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
 {
     struct shown shown = {.ops = rig_txn_ops(in->history, txn), .txn = txn, .op = op};
     const uint32_t key = shown.ops[op].key;
-    shown.condition = rig_row_condition_at(shown.ops, op);
+    shown.condition = rig_rows_condition(in->rows, txn, op);
     if (shown.ops[op].read_state == RIG_READ_UNKNOWN) {
         in->unknown_reads += in->history->txns[txn].outcome == RIG_OUTCOME_OK;
         return true;
@@ -380,7 +380,8 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
             return false;
     }
     uint32_t end, i = rig_rows_asked(in->rows, key, &shown.condition, &end), first = end, last = end;
-    if (exact && !shown.has_own && rig_row_sweep_takes(in->sweep, key, &shown.condition)) {
+    if (exact && !shown.has_own && !shown.condition.is_partial &&
+        rig_row_sweep_takes(in->sweep, key, &shown.condition)) {
         if (!rig_row_sweep_add(in->sweep, txn, key, &shown.condition, shown.seen, &first, &last))
             return false;
     }

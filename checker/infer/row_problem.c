@@ -186,7 +186,7 @@ static bool add_total(struct making *m, uint32_t txn, uint32_t op, const struct 
 static bool add_read(struct making *m, uint32_t txn, uint32_t op)
 {
     const struct rig_txn_op *ops = rig_txn_ops(m->history, txn);
-    const struct rig_row_where condition = rig_row_condition_at(ops, op);
+    const struct rig_row_where condition = rig_rows_condition(m->rows, txn, op);
     bool ok = true;
     if (!tells_rows(m, &ops[op], &condition))
         return m->counts == NULL || add_total(m, txn, op, &condition);

@@ -23,34 +23,79 @@ struct rig_row_where rig_row_condition_at(const struct rig_txn_op *ops, uint32_t
     return condition;
 }
 
+/* For rig_row_add_partners(). */
+static uint32_t contents_at(const void *context, uint32_t key, int64_t id, int64_t number)
+{
+    const struct rig_row_chains *rows = context;
+    const uint32_t statement = rig_rows_statement(rows, key, number);
+    const uint32_t version = statement == RIG_ROW_NONE ? RIG_ROW_NONE : rig_rows_version(rows, statement, id);
+    return version == RIG_ROW_NONE ? RIG_ROW_CONTENTS_UNKNOWN : rows->versions[version].contents;
+}
+
+struct rig_row_where rig_rows_condition(const struct rig_row_chains *rows, uint32_t txn, uint32_t op)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(rows->history, txn);
+    struct rig_row_where condition;
+    uint32_t own;
+    if (!rig_row_condition_alone(rows->history, ops, rig_txn_op_count(rows->history, txn), op, &condition, &own))
+        rig_row_add_partners(rows->history, ops, op, own, contents_at, rows, &condition);
+    return condition;
+}
+
 bool rig_row_continues(const struct rig_txn_op *ops, uint32_t op)
 {
     const struct rig_txn_op *before = &ops[op - 1], *at = &ops[op];
-    if (before->key != at->key)
-        return false;
-    return at->kind == RIG_OP_READ_WHERE
-               ? before->kind == RIG_OP_ROW && before->value < 0
-               : before->kind == RIG_OP_READ_WHERE && rig_row_writes(at) && !rig_row_inserts(at->value);
+    if (before->kind != RIG_OP_READ_WHERE)
+        return before->key == at->key && before->kind == RIG_OP_ROW && before->value < 0;
+    if (rig_row_is_further(rig_row_clause_before(ops, op - 1).kind))
+        return true;
+    return rig_row_writes(at) && (rig_row_inserts(at->value) ? rig_row_has_source(at->value) : before->key == at->key);
 }
 
 /* ---- statements ---- */
 
+/* The reason why a condition or a clause, or NULL. */
+static const char *misfit_of_read(const struct rig_txn_op *ops, uint32_t count, uint32_t i)
+{
+    struct rig_row_where condition;
+    struct rig_row_clause clause;
+    const bool is_read = i + 1 < count && ops[i + 1].kind == RIG_OP_READ_WHERE && ops[i + 1].key == ops[i].key;
+    if (!rig_row_is_clause(ops[i].value))
+        return !rig_row_condition_of(ops[i].value, &condition) ? "a condition that is not one of rig's"
+               : is_read                                       ? NULL
+                                                               : "a condition without its read";
+    if (!rig_row_clause_of(ops[i].value, &clause))
+        return "a clause that is not one of rig's";
+    if (i + 2 >= count || rig_row_clause_before(ops, i + 2).kind != clause.kind)
+        return "a clause without its read";
+    const struct rig_row_where asked = rig_row_condition_at(ops, i + 2);
+    if (asked.column != RIG_ROW_BY_TESTS || asked.form != RIG_ROW_LISTED)
+        return "a clause of a read that does not list rows by columns";
+    if (!rig_row_is_further(clause.kind))
+        return NULL;
+    const uint32_t own = rig_row_own_read(ops, count, i + 2);
+    struct rig_row_clause of_own = {.kind = RIG_ROW_NO_CLAUSE};
+    const bool fits = own != RIG_ROW_NO_PART && rig_row_further_read(ops, own, &of_own) == i + 2 &&
+                      rig_row_condition_at(ops, own).form == RIG_ROW_LISTED;
+    return fits ? NULL : "a further read without the statement that it belongs to";
+}
+
 /* The reason why the operation is no part of a statement, or NULL. */
 static const char *misfit(const struct rig_txn_op *ops, uint32_t count, uint32_t i)
 {
-    struct rig_row_where condition;
     if (ops[i].kind == RIG_OP_READ_WHERE)
         return NULL;
     if (ops[i].kind != RIG_OP_ROW)
         return "an operation that is neither a statement on rows nor a read of rows; check it as another workload";
-    if (ops[i].value <= 0) {
-        const bool is_read = i + 1 < count && ops[i + 1].kind == RIG_OP_READ_WHERE && ops[i + 1].key == ops[i].key;
-        return !rig_row_condition_of(ops[i].value, &condition) ? "a condition that is not one of rig's"
-               : is_read                                       ? NULL
-                                                               : "a condition without its read";
-    }
+    if (ops[i].value <= 0)
+        return misfit_of_read(ops, count, i);
     if (!rig_row_is_number(ops[i].value))
         return "a statement whose number is not one of rig's";
+    if (rig_row_has_source(ops[i].value)) {
+        const uint32_t source = rig_row_source_read(ops, i);
+        if (source == RIG_ROW_NO_PART || rig_row_condition_at(ops, source).form != RIG_ROW_LISTED)
+            return "a statement with subqueries without their read";
+    }
     if (rig_row_inserts(ops[i].value))
         return NULL;
     const bool follows = i > 0 && ops[i - 1].kind == RIG_OP_READ_WHERE && ops[i - 1].key == ops[i].key;
@@ -213,8 +258,8 @@ static uint32_t first_row(const struct rig_row_chains *rows, uint32_t key, int64
 uint32_t rig_rows_asked(const struct rig_row_chains *rows, uint32_t key, const struct rig_row_where *condition,
                         uint32_t *end)
 {
-    *end = rows->insert_first[key + 1];
-    if (!rig_row_asks_ids(condition))
+    *end = condition->is_partial ? rows->insert_first[key] : rows->insert_first[key + 1];
+    if (condition->is_partial || !rig_row_asks_ids(condition))
         return rows->insert_first[key];
     if (condition->most != INT64_MAX)
         *end = first_row(rows, key, condition->most + 1);
@@ -290,7 +335,9 @@ static bool find_contents(struct rig_row_chains *rows, uint32_t version, struct 
     const bool circle = waiting->count > rows->version_count;
     while (waiting->count > 0) {
         const uint32_t at = waiting->at[--waiting->count];
-        contents = circle ? RIG_ROW_CONTENTS_UNKNOWN : rig_row_contents(rig_rows_number(rows, at), contents);
+        const struct rig_row_write *by = &rows->statements[rows->versions[at].statement];
+        contents = circle ? RIG_ROW_CONTENTS_UNKNOWN
+                          : rig_row_contents_left(rows->history, rig_txn_ops(rows->history, by->txn), by->op, contents);
         rows->versions[at].contents = contents;
     }
     return true;
@@ -391,7 +438,7 @@ static bool is_open(const struct rig_row_chains *rows, const struct rig_row_writ
 /* Marks the rows that the statement may have touched: they have no whole chain. */
 static void open_rows(struct rig_row_chains *rows, const struct rig_row_write *statement)
 {
-    if (!statement->rows_known) {
+    if (!statement->rows_known) { /* by the condition alone, which asks for all that a clause may leave out */
         const struct rig_row_where condition =
             rig_row_condition_at(rig_txn_ops(rows->history, statement->txn), statement->op - 1);
         uint32_t end;

@@ -26,7 +26,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "history/model/history.h"
-#include "history/types/row_ops.h"
+#include "history/types/row_parts.h"
 
 #define RIG_ROW_NONE UINT32_MAX
 
@@ -83,12 +83,15 @@ static inline uint32_t rig_rows_statement(const struct rig_row_chains *rows, uin
 /* The version of the row that the statement made, or RIG_ROW_NONE. Time: the rows of the statement. */
 uint32_t rig_rows_version(const struct rig_row_chains *rows, uint32_t statement, int64_t id);
 
-/* The rows of the table that a condition may ask for: of `inserts`, the first and *end. Others never meet it. */
+/* The rows of the table of which a read by the condition says something by not showing them: of `inserts`, the first and
+ * *end. Others never meet it, or its clause lets it miss them. */
 uint32_t rig_rows_asked(const struct rig_row_chains *rows, uint32_t key, const struct rig_row_where *condition,
                         uint32_t *end);
 
-/* The condition of the read at operation `op` of a transaction. */
+/* The condition of the read at operation `op` of a transaction, without what its clause adds. */
 struct rig_row_where rig_row_condition_at(const struct rig_txn_op *ops, uint32_t op);
+/* The condition with it. Time: with a join, the rows that the statement's own read shows. */
+struct rig_row_where rig_rows_condition(const struct rig_row_chains *rows, uint32_t txn, uint32_t op);
 
 /* Whether the operation belongs to the statement of the one before it: a read after its condition, and what an update
  * or a delete writes after its read. */

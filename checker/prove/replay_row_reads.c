@@ -39,12 +39,23 @@ static enum rig_rc no_memory(const struct executing *x)
     return rig_no_memory(x->r->err, "the replay");
 }
 
+/* For rig_row_add_partners(). */
+static uint32_t contents_shown(const void *context, uint32_t key, int64_t id, int64_t version)
+{
+    const struct executing *x = context;
+    const struct rig_replayed_row *row = rig_replayed_row_find(&x->rows, key, id);
+    return row == NULL ? RIG_ROW_CONTENTS_UNKNOWN : rig_replayed_contents(&x->rows, row, version);
+}
+
 static struct rig_row_where condition_of(const struct executing *x, uint32_t op)
 {
-    const struct rig_txn_op *ops = x->r->history->ops;
-    struct rig_row_where condition = rig_row_all();
-    if (op > x->r->history->txns[x->txn].first_op && ops[op - 1].kind == RIG_OP_ROW && ops[op - 1].key == ops[op].key)
-        (void)rig_row_condition_of(ops[op - 1].value, &condition);
+    const struct rig_history *history = x->r->history;
+    const struct rig_txn_op *ops = rig_txn_ops(history, x->txn);
+    const uint32_t place = op - history->txns[x->txn].first_op;
+    struct rig_row_where condition;
+    uint32_t own;
+    if (!rig_row_condition_alone(history, ops, rig_txn_op_count(history, x->txn), place, &condition, &own))
+        rig_row_add_partners(history, ops, place, own, contents_shown, x, &condition);
     return condition;
 }
 
@@ -225,6 +236,58 @@ static enum rig_rc find_born(const struct executing *x, uint32_t op, const struc
     return RIG_OK;
 }
 
+/* ---- reads with clauses ---- */
+
+/* Whether a row that meets the condition has the value in the condition's column. */
+static bool has_partner(const struct executing *x, uint32_t key, const struct rig_row_where *condition)
+{
+    for (uint32_t i = x->rows.first[key]; i < x->rows.first[key + 1]; i++) {
+        const struct rig_replayed_row *row = &x->rows.rows[i];
+        const int64_t version = rig_replayed_version(&x->rows, row, NULL);
+        if (version != 0 && meets(x, row, condition, version))
+            return true;
+    }
+    return false;
+}
+
+/* A row that meets the condition of a statement with NOT EXISTS, and that it does not show, has a partner. */
+static enum rig_rc find_partners(const struct executing *x, uint32_t op, const struct rig_row_where *condition)
+{
+    const struct rig_history *history = x->r->history;
+    const struct rig_txn_op *ops = rig_txn_ops(history, x->txn);
+    const uint32_t key = history->ops[op].key;
+    struct rig_row_clause clause = {.kind = RIG_ROW_NO_CLAUSE};
+    const uint32_t further = rig_row_further_read(ops, op - history->txns[x->txn].first_op, &clause);
+    if (clause.kind != RIG_ROW_ABSENT)
+        return RIG_OK;
+    struct rig_row_where partner = rig_row_all();
+    (void)rig_row_condition_of(ops[further - 1].value, &partner);
+    partner.is_joined = true;
+    partner.joined_column = clause.partner;
+    for (uint32_t i = x->rows.first[key]; i < x->rows.first[key + 1]; i++) {
+        const struct rig_replayed_row *row = &x->rows.rows[i];
+        const int64_t version = rig_replayed_version(&x->rows, row, NULL);
+        if (version == 0 || row->shown == op + 1 || !meets(x, row, condition, version))
+            continue;
+        partner.joined_values = UINT32_C(1)
+                                << rig_row_column_code(rig_replayed_contents(&x->rows, row, version), clause.column);
+        if (!has_partner(x, ops[further].key, &partner))
+            return refuse(x, op, "the read misses a row that meets its condition and has no partner");
+    }
+    return RIG_OK;
+}
+
+/* The rows that a read may miss by its clause. `may_miss`: it may miss others, too. */
+static enum rig_rc miss_by_clause(const struct executing *x, uint32_t op, const struct rig_row_where *condition,
+                                  bool may_miss)
+{
+    const enum rig_row_clause_kind kind =
+        rig_row_clause_before(rig_txn_ops(x->r->history, x->txn), op - x->r->history->txns[x->txn].first_op).kind;
+    if (rig_row_is_further(kind))
+        return refuse(x, op, "the read has partners of rows whose contents are not known");
+    return may_miss ? RIG_OK : find_partners(x, op, condition);
+}
+
 /* ---- reads ---- */
 
 /* Marks what the proof says that the read missed, or unmarks it. Gives whether there is something. */
@@ -290,6 +353,8 @@ static enum rig_rc read_now(const struct executing *x, uint32_t op)
     if (condition.form != RIG_ROW_LISTED)
         return read_total(x, op, &condition);
     enum rig_rc rc = show_rows(x, op, &condition, &shown);
+    if (rc == RIG_OK && condition.is_partial)
+        return miss_by_clause(x, op, &condition, may_miss);
     if (rc == RIG_OK)
         rc = may_miss ? miss_rows(x, op, &condition) : find_born(x, op, &condition, NULL);
     if (rc == RIG_OK && !may_miss && count_rows(x, at->key, &condition, NULL).count != shown)
@@ -305,7 +370,7 @@ static enum rig_rc write_row(struct executing *x, uint32_t op, int64_t id, int64
     struct rig_replayed_row *row = rig_replayed_row_find(&x->rows, at->key, id);
     if (row == NULL)
         return refuse(x, op, "the statement changes a row that no statement inserts");
-    return rig_replayed_row_write(&x->rows, row, at->value, replaced) ? RIG_OK : no_memory(x);
+    return rig_replayed_row_write(&x->rows, row, x->txn, op, replaced) ? RIG_OK : no_memory(x);
 }
 
 static enum rig_rc write_now(struct executing *x, uint32_t op)

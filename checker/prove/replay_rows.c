@@ -137,17 +137,20 @@ void rig_replayed_rows_begin(struct rig_replayed_rows *rows)
     rows->mark++;
 }
 
-bool rig_replayed_row_write(struct rig_replayed_rows *rows, struct rig_replayed_row *row, int64_t version,
+bool rig_replayed_row_write(struct rig_replayed_rows *rows, struct rig_replayed_row *row, uint32_t txn, uint32_t op,
                             int64_t replaced)
 {
     RIG_REQUIRE(rows->mark > 0);
+    const struct rig_history *history = rows->facts->history;
+    const int64_t version = history->ops[op].value;
     const uint32_t before = replaced == 0 || !rig_row_is_of_sql(version) ? RIG_ROW_CONTENTS_UNKNOWN
                                                                          : rig_replayed_contents(rows, row, replaced);
     if (row->own_mark != rows->mark && !rig_replayed_own_add(&rows->own, (uint32_t)(row - rows->rows)))
         return false;
     row->own_mark = rows->mark;
     row->own = version;
-    row->own_contents = rig_row_contents(version, before);
+    row->own_contents =
+        rig_row_contents_left(history, rig_txn_ops(history, txn), op - history->txns[txn].first_op, before);
     return true;
 }
 

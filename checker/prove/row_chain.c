@@ -2,6 +2,8 @@
 
 #include "base/bug.h"
 
+static uint32_t contents_at(const struct rig_history *history, uint32_t key, int64_t id, int64_t version);
+
 /* ---- operations ---- */
 
 bool rig_row_op_writes(const struct rig_txn_op *op)
@@ -15,6 +17,22 @@ struct rig_row_where rig_row_asked_at(const struct rig_txn_op *ops, uint32_t op)
     struct rig_row_where condition = rig_row_all();
     if (op > 0 && ops[op - 1].kind == RIG_OP_ROW && ops[op - 1].key == ops[op].key)
         (void)rig_row_condition_of(ops[op - 1].value, &condition);
+    return condition;
+}
+
+/* For rig_row_add_partners(). */
+static uint32_t contents_shown(const void *context, uint32_t key, int64_t id, int64_t version)
+{
+    return contents_at(context, key, id, version);
+}
+
+struct rig_row_where rig_row_asked_by(const struct rig_history *history, uint32_t txn, uint32_t op)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    struct rig_row_where condition;
+    uint32_t own;
+    if (!rig_row_condition_alone(history, ops, rig_txn_op_count(history, txn), op, &condition, &own))
+        rig_row_add_partners(history, ops, op, own, contents_shown, history, &condition);
     return condition;
 }
 
@@ -171,9 +189,33 @@ static uint32_t writer_among(const struct rig_row_touches *all, int64_t version)
     return txn;
 }
 
-struct rig_row_walk rig_row_walk_along(const struct rig_row_touches *all)
+/* The transaction that has the statement, and its place there. False: none has it. */
+static bool find_statement(const struct rig_history *history, uint32_t key, int64_t number, uint32_t *txn, uint32_t *op)
 {
-    return (struct rig_row_walk){.all = all, .contents = RIG_ROW_CONTENTS_UNKNOWN, .txn = UINT32_MAX};
+    for (*txn = 0; *txn < history->txn_count; (*txn)++) {
+        *op = rig_row_statement_in(history, *txn, key, number);
+        if (*op != UINT32_MAX)
+            return true;
+    }
+    return false;
+}
+
+/* The contents that the statement leaves, by those before it. */
+static uint32_t contents_left(const struct rig_history *history, uint32_t key, int64_t number, uint32_t before)
+{
+    uint32_t txn, op;
+    if (!rig_row_has_source(number))
+        return rig_row_contents(number, before);
+    return find_statement(history, key, number, &txn, &op)
+               ? rig_row_contents_left(history, rig_txn_ops(history, txn), op, before)
+               : RIG_ROW_CONTENTS_UNKNOWN;
+}
+
+struct rig_row_walk rig_row_walk_along(const struct rig_history *history, uint32_t key,
+                                       const struct rig_row_touches *all)
+{
+    return (struct rig_row_walk){
+        .history = history, .key = key, .all = all, .contents = RIG_ROW_CONTENTS_UNKNOWN, .txn = UINT32_MAX};
 }
 
 bool rig_row_walk_on(struct rig_row_walk *w, const char **lacks)
@@ -187,23 +229,12 @@ bool rig_row_walk_on(struct rig_row_walk *w, const char **lacks)
     w->taken++;
     w->version = version;
     w->txn = writer_among(w->all, version);
-    w->contents = rig_row_contents(version, w->contents);
+    w->contents = contents_left(w->history, w->key, version, w->contents);
     w->is_final = next == 0 || writer_among(w->all, next) != w->txn;
     return true;
 }
 
 /* ---- contents ---- */
-
-/* The transaction that has the statement, and its place there. False: none has it. */
-static bool find_statement(const struct rig_history *history, uint32_t key, int64_t number, uint32_t *txn, uint32_t *op)
-{
-    for (*txn = 0; *txn < history->txn_count; (*txn)++) {
-        *op = rig_row_statement_in(history, *txn, key, number);
-        if (*op != UINT32_MAX)
-            return true;
-    }
-    return false;
-}
 
 /* The version of the row that the statement replaced; 0: not known. */
 static int64_t version_before(const struct rig_history *history, uint32_t key, int64_t id, int64_t number)
@@ -236,9 +267,9 @@ static uint32_t contents_at(const struct rig_history *history, uint32_t key, int
         version = before;
     }
     known = known && rig_row_inserts(id);
-    contents = known ? rig_row_contents(id, contents) : contents;
+    contents = known ? contents_left(history, key, id, contents) : contents;
     while (known && all.count > 0)
-        contents = rig_row_contents(all.at[--all.count].version, contents);
+        contents = contents_left(history, key, all.at[--all.count].version, contents);
     rig_row_touches_done(&all);
     return contents;
 }
@@ -263,8 +294,10 @@ const char *rig_row_check_absent(const struct rig_row_miss *miss)
     if (read == NULL)
         return "has a step without its read";
     const struct rig_txn_op *ops = rig_txn_ops(history, miss->txn);
-    const struct rig_row_where condition = rig_row_asked_at(ops, miss->op);
+    const struct rig_row_where condition = rig_row_asked_by(history, miss->txn, miss->op);
     const struct rig_read_list list = rig_txn_op_list(history, read);
+    if (condition.is_partial)
+        return "made a read that may miss rows that meet its condition";
     if (condition.form != RIG_ROW_LISTED &&
         (list.count != 2 || !rig_row_total_is_none(rig_read_element(&list, 0), rig_read_element(&list, 1))))
         return "counted or added up rows, and does not tell which";
@@ -294,9 +327,9 @@ static void begin(struct missing *m, const struct rig_row_miss *miss)
     *m = (struct missing){.miss = miss, .lacks = rig_row_check_absent(miss)};
     if (m->lacks != NULL)
         return;
-    m->condition = rig_row_asked_at(rig_txn_ops(miss->history, miss->txn), miss->op);
+    m->condition = rig_row_asked_by(miss->history, miss->txn, miss->op);
     m->lacks = rig_row_touches_collect(miss->history, miss->committed, miss->key, miss->id, &m->all);
-    m->walk = rig_row_walk_along(&m->all);
+    m->walk = rig_row_walk_along(miss->history, miss->key, &m->all);
 }
 
 static bool next(struct missing *m)

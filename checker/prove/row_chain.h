@@ -13,14 +13,16 @@
 
 #include "base/vec.h"
 #include "checker/prove/commits.h"
-#include "history/types/row_ops.h"
+#include "history/types/row_parts.h"
 
 /* ---- operations ---- */
 
 /* Whether the operation is a statement that writes rows. */
 bool rig_row_op_writes(const struct rig_txn_op *op);
-/* The condition of the read at operation `op` of a transaction. */
+/* The condition of the read at operation `op` of a transaction, without what its clause adds. */
 struct rig_row_where rig_row_asked_at(const struct rig_txn_op *ops, uint32_t op);
+/* The condition with it. */
+struct rig_row_where rig_row_asked_by(const struct rig_history *history, uint32_t txn, uint32_t op);
 /* The transaction's read of the table with a known result, or NULL; of rows, unless a count may do. */
 const struct rig_txn_op *rig_row_known_read(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t key,
                                             bool or_count);
@@ -52,6 +54,8 @@ const char *rig_row_touches_collect(const struct rig_history *history, const boo
 
 /* A walk along the versions of a row, in the order in which they replaced each other. */
 struct rig_row_walk {
+    const struct rig_history *history;
+    uint32_t key;
     const struct rig_row_touches *all;
     size_t taken;
     int64_t version;
@@ -59,7 +63,8 @@ struct rig_row_walk {
     bool is_final; /* its transaction made no later version: others can see this one */
 };
 
-struct rig_row_walk rig_row_walk_along(const struct rig_row_touches *all);
+struct rig_row_walk rig_row_walk_along(const struct rig_history *history, uint32_t key,
+                                       const struct rig_row_touches *all);
 /* The next version. False: that was the last one, or `lacks` says why their order is not known. */
 bool rig_row_walk_on(struct rig_row_walk *walk, const char **lacks);
 

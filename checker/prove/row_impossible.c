@@ -67,7 +67,7 @@ static bool wrote_again(const struct claim *c, int64_t id)
 static bool is_internal(const struct claim *c)
 {
     const struct rig_witness_line *line = c->line;
-    const struct rig_row_where condition = rig_row_asked_at(rig_txn_ops(c->history, line->from), line->from_op);
+    const struct rig_row_where condition = rig_row_asked_by(c->history, line->from, line->from_op);
     const struct rig_read_list list = rig_txn_op_list(c->history, c->read);
     const bool lists = condition.form == RIG_ROW_LISTED;
     bool found = false;
@@ -78,9 +78,9 @@ static bool is_internal(const struct claim *c)
     for (uint32_t i = 0; !found && rig_row_written(c->history, line->to, line->to_op, i, &id); i++) {
         const uint32_t shown = lists ? rig_row_count_shown(c->history, c->read, &id, NULL) : 0;
         if (!wrote_again(c, id))
-            found = shown > 0
-                        ? rig_row_count_shown(c->history, c->read, &id, &c->other->value) < shown
-                        : rig_row_meets_at(c->history, &condition, c->read->key, id, c->other->value) == RIG_ROW_IS_MET;
+            found = shown > 0 ? rig_row_count_shown(c->history, c->read, &id, &c->other->value) < shown
+                              : !condition.is_partial && rig_row_meets_at(c->history, &condition, c->read->key, id,
+                                                                          c->other->value) == RIG_ROW_IS_MET;
     }
     return found;
 }
@@ -99,7 +99,7 @@ static bool is_read_miss(const struct claim *c)
 
 static bool is_mismatch(const struct claim *c, int64_t id, int64_t version)
 {
-    const struct rig_row_where condition = rig_row_asked_at(rig_txn_ops(c->history, c->line->from), c->line->from_op);
+    const struct rig_row_where condition = rig_row_asked_by(c->history, c->line->from, c->line->from_op);
     return rig_row_meets_at(c->history, &condition, c->read->key, id, version) == RIG_ROW_IS_UNMET;
 }
 

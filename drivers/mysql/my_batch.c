@@ -113,13 +113,15 @@ static void compose_random(const struct rig_my_turn *turn, uint32_t op, struct r
 {
     const struct rig_my_schema *schema = &rig_my_run_of(turn)->schema;
     const struct rig_transaction *transaction = turn->sql.transaction;
-    char table[RIG_MY_TABLE_BYTES];
-    rig_my_schema_table(schema, (uint32_t)((uint64_t)transaction->ops[op].key % (uint64_t)schema->options->sql.tables),
-                        table);
+    const uint64_t tables = (uint64_t)schema->options->sql.tables;
+    char table[RIG_MY_TABLE_BYTES], other[RIG_MY_TABLE_BYTES];
+    rig_my_schema_table(schema, (uint32_t)((uint64_t)transaction->ops[op].key % tables), table);
+    rig_my_schema_table(schema, (uint32_t)((uint64_t)rig_sql_random_other_key(transaction, op) % tables), other);
     const uint32_t count = rig_sql_random_parts(RIG_SQL_RANDOM_MYSQL, transaction, op);
     for (uint32_t part = 0; part < count; part++) {
         separate(sql);
-        rig_sql_random_print(RIG_SQL_RANDOM_MYSQL, table, transaction, op, part, sql);
+        rig_sql_random_print(RIG_SQL_RANDOM_MYSQL, &(struct rig_sql_random_tables){table, other}, transaction, op, part,
+                             sql);
     }
 }
 

@@ -170,8 +170,8 @@ const struct rig_driver rig_driver = {
     .summary =
         "MariaDB and MySQL, through libmariadb: servers that rig starts, also replicas or Galera, or existing ones",
     .workloads = RIG_SQL_WORKLOADS | RIG_WORKLOAD_BIT(RIG_WORKLOAD_SQL),
-    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_JOINS |
-                RIG_DRIVER_PREFILLS,
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS |
+                RIG_DRIVER_SUBQUERIES | RIG_DRIVER_JOINS | RIG_DRIVER_PREFILLS,
     .options = rig_my_option_table,
     .options_size = sizeof(struct rig_my_options),
     .run_size = sizeof(struct rig_my_run),

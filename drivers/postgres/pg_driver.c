@@ -157,8 +157,8 @@ const struct rig_driver rig_driver = {
     .name = "postgres",
     .summary = "PostgreSQL, through libpq: a server or a cluster that rig starts, or existing servers",
     .workloads = RIG_SQL_WORKLOADS | RIG_WORKLOAD_BIT(RIG_WORKLOAD_SQL),
-    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_JOINS |
-                RIG_DRIVER_PREFILLS,
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS |
+                RIG_DRIVER_SUBQUERIES | RIG_DRIVER_JOINS | RIG_DRIVER_PREFILLS,
     .options = rig_pg_option_table,
     .options_size = sizeof(struct rig_pg_options),
     .run_size = sizeof(struct rig_pg_run),

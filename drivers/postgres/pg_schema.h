@@ -22,7 +22,7 @@
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_values.h"
 
-enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 1024, RIG_PG_NUMBERS = 4 };
+enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 2560, RIG_PG_NUMBERS = 4 };
 enum { RIG_PG_STEM_BYTES = 64, RIG_PG_TABLE_BYTES = RIG_PG_SCHEMA_NAME_BYTES + RIG_PG_STEM_BYTES + 16 };
 
 struct rig_pg_place {

@@ -167,11 +167,32 @@ void rig_pg_turn_take_view(struct rig_pg_turn *turn, uint32_t op, const PGresult
                          reads_past_snapshot(turn, op), result);
 }
 
+/* Rows of one text each, with pairs of numbers. */
+static void take_texts(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result)
+{
+    struct rig_transaction *transaction = turn->sql.transaction;
+    struct rig_read read = {.state = RIG_READ_SEEN, .first_element = transaction->element_count};
+    for (int row = 0; row < PQntuples(result); row++) {
+        const char *text = PQgetvalue(result, row, 0);
+        const size_t length = (size_t)PQgetlength(result, row, 0);
+        if (length > 0 && !rig_sql_turn_take_list(&turn->sql, phase, RIG_SQL_LIST_TEXT, text, length, text, &read))
+            return;
+    }
+    if (read.count % 2 != 0)
+        rig_pg_turn_fail(turn, phase, RIG_SQL_MALFORMED, "a list of pairs with an odd number of numbers");
+    else
+        transaction->reads[op] = read.count > 0 ? read : (struct rig_read){.state = RIG_READ_NIL};
+}
+
 /* The rows of a read by condition: pairs of numbers. */
 static void take_rows(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result)
 {
     struct rig_transaction *transaction = turn->sql.transaction;
     const bool views = rig_pg_run_of(turn)->views.logs != NULL; /* there is a row then where none meets the condition */
+    if (PQresultStatus(result) == PGRES_TUPLES_OK && PQnfields(result) == 1 && !views) {
+        take_texts(turn, op, phase, result);
+        return;
+    }
     if (PQresultStatus(result) != PGRES_TUPLES_OK || (views ? PQnfields(result) < 2 : PQnfields(result) != 2)) {
         rig_pg_turn_fail(turn, phase, RIG_SQL_PROTOCOL, "a read of rows needs pairs of numbers as its answer");
         return;
@@ -281,16 +302,19 @@ const struct rig_pg_statement *rig_pg_turn_statement(const struct rig_pg_turn *t
 {
     const struct rig_pg_schema *schema = &rig_pg_run_of(turn)->schema;
     const struct rig_transaction *transaction = turn->sql.transaction;
-    char table[RIG_PG_TABLE_BYTES];
+    char table[RIG_PG_TABLE_BYTES], other[RIG_PG_TABLE_BYTES];
     struct rig_buf sql;
     if (schema->workload != RIG_WORKLOAD_SQL)
         return rig_pg_schema_of_op(schema, transaction, op, numbers);
     *numbers = (struct rig_sql_numbers){.key = transaction->ops[op].key};
     if (rig_sql_random_parts(RIG_SQL_RANDOM_POSTGRES, transaction, op) == 0)
         return NULL;
-    rig_pg_schema_table(schema, (uint32_t)((uint64_t)numbers->key % (uint64_t)schema->options->sql.tables), table);
+    const uint64_t tables = (uint64_t)schema->options->sql.tables;
+    rig_pg_schema_table(schema, (uint32_t)((uint64_t)numbers->key % tables), table);
+    rig_pg_schema_table(schema, (uint32_t)((uint64_t)rig_sql_random_other_key(transaction, op) % tables), other);
     rig_buf_init(&sql, sizeof random->text);
-    rig_sql_random_print(RIG_SQL_RANDOM_POSTGRES, table, transaction, op, 0, &sql);
+    rig_sql_random_print(RIG_SQL_RANDOM_POSTGRES, &(struct rig_sql_random_tables){table, other}, transaction, op, 0,
+                         &sql);
     random->name[0] = '\0';
     random->parameter_count = 0;
     (void)snprintf(random->text, sizeof random->text, "%s", sql.failed ? "" : rig_buf_text(&sql));

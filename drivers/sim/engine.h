@@ -146,7 +146,9 @@ enum {
       "an update or delete chooses rows as they were when its transaction began, and changes their newest versions "   \
       "without another test")                                                                                          \
     X(STALE_FOREIGN_KEY, "stale-foreign-key", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_SQL,                                   \
-      "a commit checks references between rows as they were when its transaction began")
+      "a commit checks references between rows as they were when its transaction began")                               \
+    X(STALE_SUBQUERY, "stale-subquery", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_SQL,                                         \
+      "a subquery, or a table that is joined, is read as it was 20 commits before")
 
 enum rig_sim_bug {
 #define RIG_SIM_BUG_ENUM(id, name, levels, workloads, help) RIG_SIM_BUG_##id,

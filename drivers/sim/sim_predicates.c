@@ -6,6 +6,8 @@
 
 #define NONE UINT32_MAX
 
+enum { STALE_COMMITS = 20 };
+
 /* ---- life ---- */
 
 void rig_sim_predicates_init(struct rig_sim_predicates *predicates)
@@ -104,11 +106,16 @@ struct statement {
     struct rig_sim_predicate_work *work;
     uint32_t op, table;
     uint64_t commit;    /* the last one that it sees */
+    uint64_t claimed;   /* the last one that it should see: the same, without a bug */
     uint64_t tested_at; /* the last one by which it tests its condition: the same, without a bug */
     struct rig_row_where condition;
-    int64_t number; /* of the update or delete that it is; 0: it reads */
-    size_t first;   /* its result, in work->shown */
-    bool follows;   /* no snapshot says what it saw */
+    int64_t number;               /* of the update or delete that it is; 0: it reads */
+    size_t first;                 /* its result, in work->shown */
+    bool follows;                 /* no snapshot says what it saw */
+    struct rig_row_clause clause; /* of its further read, at `further` */
+    uint32_t further;
+    uint32_t taken;                   /* bits of codes: the values of partners, with NOT EXISTS */
+    struct rig_row_subqueries source; /* of its subqueries */
 };
 
 static bool number_work(struct statement *s)
@@ -144,6 +151,9 @@ static bool take_row(struct statement *s, const struct seen_row *seen)
     const uint64_t writer = seen->writer;
     struct rig_sim_left_row *left = seen->left;
     const bool removes = s->number != 0 && rig_row_action(s->number) == RIG_ROWS_DELETE;
+    if (s->clause.kind == RIG_ROW_ABSENT &&
+        (s->taken >> rig_row_column_code(seen->contents, s->clause.column) & 1) != 0)
+        return true;
     if (!rig_sim_shown_rows_add(&s->work->shown, id) || !rig_sim_shown_rows_add(&s->work->shown, number))
         return false;
     if (s->condition.form == RIG_ROW_LISTED && (s->number == 0 || removes) && !view_row(s, s->op, writer, !s->follows))
@@ -153,7 +163,7 @@ static bool take_row(struct statement *s, const struct seen_row *seen)
     const int64_t after = removes ? 0 : s->number;
     if (!number_work(s) || !note_write(s, id, after))
         return false;
-    const uint32_t contents = rig_row_contents(s->number, seen->contents);
+    const uint32_t contents = rig_row_contents_from(s->number, seen->contents, &s->source);
     if (left != NULL) {
         left->number = after;
         left->contents = contents;
@@ -259,24 +269,157 @@ static bool view_rest(struct statement *s, size_t rows_before)
     return !wrote || view_row(s, s->op + 1, s->work->number, uses_snapshots(s->engine));
 }
 
-static bool run_read(struct statement *s)
+/* ---- further reads ---- */
+
+static bool is_condition(const struct rig_op *op)
+{
+    return op->kind == RIG_OP_ROW && op->value < 0;
+}
+
+/* The clause of the read at `op`. */
+static struct rig_row_clause clause_before(const struct rig_op *ops, uint32_t op)
+{
+    struct rig_row_clause clause = {.kind = RIG_ROW_NO_CLAUSE};
+    if (op >= 2 && is_condition(&ops[op - 1]) && is_condition(&ops[op - 2]))
+        (void)rig_row_clause_of(ops[op - 2].value, &clause);
+    return clause;
+}
+
+static void find_further(struct statement *s)
+{
+    const struct rig_op *ops = s->session->ops;
+    uint32_t first = s->op;
+    while (first > 0 && is_condition(&ops[first - 1]))
+        first--;
+    if (first == 0 || ops[first - 1].kind != RIG_OP_READ_WHERE || rig_row_is_further(clause_before(ops, s->op).kind))
+        return;
+    const struct rig_row_clause clause = clause_before(ops, first - 1);
+    s->further = first - 1;
+    s->clause = rig_row_is_further(clause.kind) ? clause : s->clause;
+}
+
+static void find_condition(struct statement *s)
 {
     const struct rig_op *ops = s->session->ops;
     s->condition = rig_row_all();
     if (s->op > 0 && ops[s->op - 1].kind == RIG_OP_ROW && ops[s->op - 1].key == ops[s->op].key)
         (void)rig_row_condition_of(ops[s->op - 1].value, &s->condition);
-    const struct rig_op *behind = s->op + 1 < s->session->op_count ? &ops[s->op + 1] : NULL;
-    if (behind != NULL && behind->kind == RIG_OP_ROW && behind->key == ops[s->op].key && behind->value > 0 &&
-        !rig_row_inserts(behind->value))
-        s->number = behind->value;
-    s->follows = s->number != 0 && !uses_snapshots(s->engine);
-    s->tested_at = s->number != 0 && rig_sim_bug_strikes(s->engine, RIG_SIM_BUG_SKIPPED_RECHECK)
-                       ? s->session->snapshot.last[0]
-                       : s->commit;
+}
+
+/* What the subqueries of the statement give over the rows of the read at `op`. */
+static void take_source(struct statement *s, uint32_t op)
+{
+    const struct rig_read *result = &s->session->work->results.at[op];
+    for (uint32_t i = 1; i < result->count; i += 2)
+        rig_row_source_add(&s->source, s->work->shown.at[result->first_element + i]);
+}
+
+static bool run_selection(struct statement *s);
+
+/* A bug runs subqueries and joined tables on the state before the last commits. */
+static uint64_t further_commit(const struct statement *s)
+{
+    const bool stale = rig_sim_bug_strikes(s->engine, RIG_SIM_BUG_STALE_SUBQUERY);
+    return stale && s->commit > STALE_COMMITS ? s->commit - STALE_COMMITS : s->commit;
+}
+
+/* The further read of a join, or of NOT EXISTS: a read of its own. */
+static struct statement further_of(const struct statement *s)
+{
+    struct statement further = {.engine = s->engine,
+                                .session = s->session,
+                                .work = s->work,
+                                .op = s->further,
+                                .commit = further_commit(s),
+                                .claimed = s->commit};
+    further.table = find_table(&s->engine->predicates, s->session->ops[s->further].key);
+    further.tested_at = further.commit;
+    find_condition(&further);
+    return further;
+}
+
+/* The contents of a row of the read, at the version that it shows. */
+static uint32_t contents_shown(const struct statement *s, int64_t id, int64_t number)
+{
+    const struct rig_sim_stored_table *table = &s->engine->predicates.tables.at[s->table];
+    for (size_t i = 0; i < s->work->left.count; i++) {
+        const struct rig_sim_left_row *left = &s->work->left.at[i];
+        if (left->table == s->table && left->id == id && left->number == number)
+            return left->contents;
+    }
+    for (uint32_t row = 0; row < table->rows.count; row++) {
+        uint32_t version = table->rows.at[row].id == id ? table->rows.at[row].newest : NONE;
+        for (; version != NONE; version = table->versions.at[version].older) {
+            if (table->versions.at[version].number == number)
+                return table->versions.at[version].contents;
+        }
+    }
+    return RIG_ROW_CONTENTS_UNKNOWN;
+}
+
+/* The condition of the further read: partners of the rows that the own read shows, `count` elements from `first` on. */
+static struct rig_row_where joined_condition(const struct statement *s, const struct statement *further, uint64_t first,
+                                             uint32_t count)
+{
+    struct rig_row_where condition = further->condition;
+    condition.is_joined = true;
+    condition.joined_column = s->clause.partner;
+    for (uint32_t i = 0; i + 1 < count; i += 2) {
+        const uint32_t contents = contents_shown(s, s->work->shown.at[first + i], s->work->shown.at[first + i + 1]);
+        if (contents != RIG_ROW_CONTENTS_UNKNOWN)
+            condition.joined_values |= UINT32_C(1) << rig_row_column_code(contents, s->clause.column);
+    }
+    return condition;
+}
+
+static bool read_partners(struct statement *s, uint64_t first, uint32_t count)
+{
+    struct statement further = further_of(s);
+    if (further.table == NONE)
+        return false;
+    further.condition = joined_condition(s, &further, first, count);
+    return run_selection(&further);
+}
+
+/* NOT EXISTS is a read that shows none: a partner that appears later changes it. */
+static bool read_absence(struct statement *s, uint64_t first, uint32_t count)
+{
+    struct statement further = further_of(s);
+    const struct rig_sim_where where = {further.table, further.claimed, joined_condition(s, &further, first, count)};
+    return further.table != NONE && (!validates(s->engine) || rig_sim_wheres_add(&s->work->reads, where));
+}
+
+/* The values that rows of the other table have: the statement's own rows with one of them are not shown. */
+static bool find_taken(struct statement *s)
+{
+    const struct statement further = further_of(s);
+    if (further.table == NONE)
+        return false;
+    const struct rig_sim_stored_table *table = &s->engine->predicates.tables.at[further.table];
+    for (uint32_t row = 0; row < table->rows.count; row++) {
+        const uint32_t version = rig_sim_version_at(table, row, further.commit);
+        if (find_left(s->work, further.table, row) == NULL && version != NONE && finds(&further, table, row, version))
+            s->taken |= UINT32_C(1) << rig_row_column_code(table->versions.at[version].contents, s->clause.partner);
+    }
+    for (size_t i = 0; i < s->work->left.count; i++) {
+        const struct rig_sim_left_row *left = &s->work->left.at[i];
+        if (left->table == further.table && left->number != 0 &&
+            rig_row_meets(&further.condition, left->id, left->number, left->contents))
+            s->taken |= UINT32_C(1) << rig_row_column_code(left->contents, s->clause.partner);
+    }
+    s->taken &= ~(UINT32_C(1) << RIG_ROW_NULL);
+    return true;
+}
+
+/* ---- reads ---- */
+
+/* A read by the condition, which may write. */
+static bool run_selection(struct statement *s)
+{
     s->first = s->work->shown.count;
     const size_t rows_before = s->work->seen.rows.count;
     if (validates(s->engine) &&
-        !rig_sim_wheres_add(&s->work->reads, (struct rig_sim_where){s->table, s->commit, s->condition}))
+        !rig_sim_wheres_add(&s->work->reads, (struct rig_sim_where){s->table, s->claimed, s->condition}))
         return false;
     if (!show(s) || !rig_sim_shown_rows_reserve(&s->work->shown, s->first + 2) || !take_rows(s))
         return false;
@@ -290,12 +433,46 @@ static bool run_read(struct statement *s)
     return view_rest(s, rows_before);
 }
 
+static bool run_read(struct statement *s)
+{
+    const struct rig_op *ops = s->session->ops;
+    const enum rig_row_clause_kind kind = clause_before(ops, s->op).kind;
+    if (kind == RIG_ROW_PARTNERS || kind == RIG_ROW_ABSENT)
+        return true; /* with the statement's own read */
+    find_condition(s);
+    find_further(s);
+    const struct rig_op *behind = s->op + 1 < s->session->op_count ? &ops[s->op + 1] : NULL;
+    if (behind != NULL && behind->kind == RIG_OP_ROW && behind->key == ops[s->op].key && behind->value > 0 &&
+        !rig_row_inserts(behind->value))
+        s->number = behind->value;
+    s->follows = s->number != 0 && !uses_snapshots(s->engine);
+    if (kind == RIG_ROW_SOURCE || (behind != NULL && behind->kind == RIG_OP_ROW && rig_row_has_source(behind->value)))
+        s->commit = s->number == 0 ? further_commit(s) : s->commit;
+    s->tested_at = s->number != 0 && rig_sim_bug_strikes(s->engine, RIG_SIM_BUG_SKIPPED_RECHECK)
+                       ? s->session->snapshot.last[0]
+                       : s->commit;
+    if (s->clause.kind == RIG_ROW_SOURCE)
+        take_source(s, s->further);
+    if ((s->clause.kind == RIG_ROW_ABSENT && !find_taken(s)) || !run_selection(s))
+        return false;
+    const struct rig_read result = s->session->work->results.at[s->op];
+    if (s->clause.kind == RIG_ROW_SOURCE && result.count == 0) /* then the subquery is not run */
+        s->session->work->results.at[s->further] = (struct rig_read){.state = RIG_READ_NIL};
+    if (s->clause.kind == RIG_ROW_ABSENT) {
+        s->session->work->results.at[s->further] = (struct rig_read){.state = RIG_READ_NIL};
+        return read_absence(s, result.first_element, result.count);
+    }
+    return s->clause.kind != RIG_ROW_PARTNERS || read_partners(s, result.first_element, result.count);
+}
+
 static bool run_insert(struct statement *s)
 {
     const int64_t id = s->session->ops[s->op].value;
+    if (rig_row_has_source(id))
+        take_source(s, s->op - 1);
     return (!uses_snapshots(s->engine) || show(s)) && number_work(s) && note_write(s, id, id) &&
-           rig_sim_left_rows_add(&s->work->left,
-                                 (struct rig_sim_left_row){s->table, NONE, NONE, id, id, rig_row_contents(id, 0)}) &&
+           rig_sim_left_rows_add(&s->work->left, (struct rig_sim_left_row){s->table, NONE, NONE, id, id,
+                                                                           rig_row_contents_from(id, 0, &s->source)}) &&
            view_row(s, s->op, s->work->number, uses_snapshots(s->engine));
 }
 
@@ -308,7 +485,7 @@ enum rig_sim_progress rig_sim_run_row_operation(struct rig_sim_engine *engine, s
     if (!inserts && op->kind != RIG_OP_READ_WHERE)
         return RIG_SIM_WENT_ON; /* a part of the read behind it or before it */
     const bool moves = !uses_snapshots(engine) || rig_sim_bug_strikes(engine, RIG_SIM_BUG_MOVING_SNAPSHOT);
-    s.commit = moves ? engine->commit : session->snapshot.last[0];
+    s.commit = s.claimed = moves ? engine->commit : session->snapshot.last[0];
     s.table = find_table(&engine->predicates, op->key);
     return s.table != NONE && (inserts ? run_insert(&s) : run_read(&s)) ? RIG_SIM_WENT_ON : RIG_SIM_NO_MEMORY;
 }

@@ -107,25 +107,33 @@ bool rig_sql_turn_take_pairs(struct rig_sql_turn *turn, uint32_t op, bool sums, 
         json_decref(answer);
         return true;
     }
-    int64_t *room = turn->session->run->env->core->elements(transaction, count * 2);
+    const size_t pairs = json_array_size(json_array_get(rows, 0)) / 2; /* of a row: two with that of its partner */
+    int64_t *room = turn->session->run->env->core->elements(transaction, count * pairs * 2);
+    size_t taken_pairs = 0;
     bool taken = json_is_array(rows) && room != NULL && count <= UINT32_MAX / 2;
     if (!taken)
         rig_sql_turn_fail(turn, RIG_PHASE_OPERATION, room == NULL ? RIG_SQL_LIMIT : RIG_SQL_PROTOCOL, NULL);
     for (size_t i = 0; taken && i < count; i++) {
         const json_t *row = json_array_get(rows, i);
-        taken = json_array_size(row) == 2 && rig_sql_cell_number(row, 0, &room[2 * i]) &&
-                rig_sql_cell_number(row, 1, &room[2 * i + 1]);
+        taken = pairs > 0 && json_array_size(row) == 2 * pairs;
+        for (size_t pair = 0; taken && pair < pairs; pair++) {
+            if (pair > 0 && json_is_null(json_array_get(row, 2 * pair))) /* there is no partner */
+                continue;
+            taken = rig_sql_cell_number(row, 2 * pair, &room[2 * taken_pairs]) &&
+                    rig_sql_cell_number(row, 2 * pair + 1, &room[2 * taken_pairs + 1]);
+            if (taken && sums)
+                room[2 * taken_pairs] = 0;
+            taken_pairs++;
+        }
         if (!taken)
             (void)rig_sql_turn_malformed(turn);
-        if (taken && sums)
-            room[2 * i] = 0;
     }
     json_decref(answer);
     if (!taken)
         return false;
     transaction->reads[op] = (struct rig_read){
-        .state = RIG_READ_SEEN, .count = (uint32_t)(count * 2), .first_element = transaction->element_count};
-    transaction->element_count += count * 2;
+        .state = RIG_READ_SEEN, .count = (uint32_t)(taken_pairs * 2), .first_element = transaction->element_count};
+    transaction->element_count += taken_pairs * 2;
     return true;
 }
 

@@ -17,9 +17,12 @@ void rig_sql_program_random_print(const struct rig_sql_program_schema *schema,
                                   struct rig_buf *sql)
 {
     const uint64_t tables = (uint64_t)schema->options->tables;
-    char table[RIG_SQL_PROGRAM_TABLE_BYTES];
+    char table[RIG_SQL_PROGRAM_TABLE_BYTES], other[RIG_SQL_PROGRAM_TABLE_BYTES];
     rig_sql_program_schema_table(schema, (int64_t)((uint64_t)transaction->ops[op].key % tables), table);
-    rig_sql_random_print(rig_sql_program_random_dialect(schema->dialect), table, transaction, op, part, sql);
+    rig_sql_program_schema_table(schema, (int64_t)((uint64_t)rig_sql_random_other_key(transaction, op) % tables),
+                                 other);
+    rig_sql_random_print(rig_sql_program_random_dialect(schema->dialect), &(struct rig_sql_random_tables){table, other},
+                         transaction, op, part, sql);
     if (schema->dialect->lock != NULL && rig_sql_random_locks(transaction, op))
         rig_buf_printf(sql, " %s", schema->dialect->lock);
 }

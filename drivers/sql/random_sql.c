@@ -11,22 +11,26 @@
 #include "history/types/row_ops.h"
 #include "history/types/row_clauses.h"
 
-enum { KEYS_OF_TABLE = 100 };
+enum { KEYS_OF_TABLE = 100, CONDITION_BYTES = 512 };
 
 static bool is_standard(enum rig_sql_random_dialect dialect)
 {
-    return dialect == RIG_SQL_RANDOM_STANDARD || dialect == RIG_SQL_RANDOM_PERCENT;
+    return rig_sql_random_is_standard(dialect);
 }
 
 static unsigned words_of(enum rig_sql_random_dialect dialect)
+{
+    return rig_sql_random_words(dialect);
+}
+
+unsigned rig_sql_random_words(enum rig_sql_random_dialect dialect)
 {
     if (!is_standard(dialect))
         return RIG_ROW_PLAIN_WORDS;
     return RIG_ROW_STANDARD_WORDS | (dialect == RIG_SQL_RANDOM_STANDARD ? RIG_ROW_MOD_WORDS : 0);
 }
 
-/* Whether CREATE TABLE has the foreign key: SQLite takes it there only. */
-static bool has_key_in_table(enum rig_sql_random_dialect dialect)
+bool rig_sql_random_has_key_in_table(enum rig_sql_random_dialect dialect)
 {
     return dialect == RIG_SQL_RANDOM_SQLITE || is_standard(dialect);
 }
@@ -38,13 +42,13 @@ const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect)
     static const char *const columns[] = {
         [RIG_SQL_RANDOM_POSTGRES] =
             "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
-            "b bigint, c bigint, t text COLLATE \"C\", u bigint, r bigint, PRIMARY KEY (k, id), UNIQUE (k, u)",
+            "b bigint, c bigint, t text COLLATE \"C\", u bigint, r bigint, s text, PRIMARY KEY (k, id), UNIQUE (k, u)",
         [RIG_SQL_RANDOM_SQLITE] =
             "k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, p INTEGER, a INTEGER, "
-            "b INTEGER, c INTEGER, t TEXT, u INTEGER, r INTEGER, PRIMARY KEY (k, id), UNIQUE (k, u)",
+            "b INTEGER, c INTEGER, t TEXT, u INTEGER, r INTEGER, s TEXT, PRIMARY KEY (k, id), UNIQUE (k, u)",
         [RIG_SQL_RANDOM_MYSQL] = "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
                                  "b bigint, c bigint, t varchar(8) CHARACTER SET latin1 COLLATE latin1_bin, "
-                                 "u bigint, r bigint, PRIMARY KEY (k, id), UNIQUE (k, u)"};
+                                 "u bigint, r bigint, s mediumtext, PRIMARY KEY (k, id), UNIQUE (k, u)"};
     if (is_standard(dialect))
         return "k BIGINT NOT NULL, id BIGINT NOT NULL, v BIGINT NOT NULL, p BIGINT, a BIGINT, b BIGINT, c BIGINT, "
                "t VARCHAR(8), u BIGINT, r BIGINT, PRIMARY KEY (k, id), UNIQUE (u)";
@@ -73,7 +77,7 @@ void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, 
     };
     struct rig_rng rng;
     rig_rng_init(&rng, seed, UINT64_MAX - 1000 - number);
-    if (!has_key_in_table(dialect))
+    if (!rig_sql_random_has_key_in_table(dialect))
         rig_buf_printf(sql, "ALTER TABLE %s ADD FOREIGN KEY (k, r) REFERENCES %s (k, u); ", name, name);
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++) {
         const bool drawn = rig_rng_below(&rng, 2) == 0;
@@ -85,30 +89,98 @@ void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, 
 
 /* ---- statements ---- */
 
+/* The further read of a statement. */
+struct further {
+    struct rig_row_clause clause; /* of no kind: there is none */
+    int64_t key;
+    uint64_t tests;
+};
+
 struct statement {
     enum rig_sql_random_dialect dialect;
-    const char *table;
+    const char *table, *other; /* of `key`, and of `further.key` */
     int64_t key;
     struct rig_row_where condition;
+    bool skips;     /* SKIP LOCKED */
     int64_t number; /* of what it writes; 0: it reads */
+    struct further further;
 };
+
+static bool is_condition(const struct rig_op *op)
+{
+    return op->kind == RIG_OP_ROW && op->value < 0;
+}
+
+/* The clause of the read at `op`. */
+static struct rig_row_clause clause_before(const struct rig_op *ops, uint32_t op)
+{
+    struct rig_row_clause clause = {.kind = RIG_ROW_NO_CLAUSE};
+    if (op >= 2 && ops[op].kind == RIG_OP_READ_WHERE && is_condition(&ops[op - 1]) && is_condition(&ops[op - 2]))
+        (void)rig_row_clause_of(ops[op - 2].value, &clause);
+    return clause;
+}
+
+uint32_t rig_sql_random_further(const struct rig_transaction *transaction, uint32_t op)
+{
+    const struct rig_op *ops = transaction->ops;
+    uint32_t first = op;
+    while (first > 0 && is_condition(&ops[first - 1]))
+        first--;
+    const bool is_own = first > 0 && ops[op].kind == RIG_OP_READ_WHERE &&
+                        !rig_row_is_further(clause_before(ops, op).kind) &&
+                        rig_row_is_further(clause_before(ops, first - 1).kind);
+    return is_own ? first - 1 : UINT32_MAX;
+}
+
+static uint64_t tests_before(const struct rig_op *ops, uint32_t op, struct rig_row_where *condition)
+{
+    *condition = rig_row_all();
+    if (op > 0 && ops[op - 1].kind == RIG_OP_ROW && ops[op - 1].key == ops[op].key)
+        (void)rig_row_condition_of(ops[op - 1].value, condition);
+    return condition->column == RIG_ROW_BY_TESTS ? (uint64_t)condition->least : 0;
+}
+
+/* An insert whose values are subqueries over the rows of the read at `op`: the statement is at this read. */
+static bool is_insert_select(const struct rig_transaction *transaction, uint32_t op)
+{
+    const struct rig_op *ops = transaction->ops;
+    return op + 1 < transaction->op_count && ops[op].kind == RIG_OP_READ_WHERE && ops[op + 1].kind == RIG_OP_ROW &&
+           ops[op + 1].value > 0 && rig_row_inserts(ops[op + 1].value) && rig_row_has_source(ops[op + 1].value);
+}
 
 /* False: the operation has no statement of its own. */
 static bool find_statement(const struct rig_transaction *transaction, uint32_t op, struct statement *s)
 {
-    const struct rig_op *of = &transaction->ops[op];
+    const struct rig_op *ops = transaction->ops, *of = &ops[op];
+    const struct rig_row_clause clause = clause_before(ops, op);
+    struct rig_row_where further;
     s->key = of->key;
     s->condition = rig_row_all();
-    if (rig_sql_is_silent(transaction, op))
+    s->further = (struct further){.clause = {.kind = RIG_ROW_NO_CLAUSE}};
+    if (rig_sql_is_silent(transaction, op) || rig_row_is_further(clause.kind))
         return false;
     if (of->kind == RIG_OP_ROW) {
         s->number = of->value;
         return true;
     }
-    if (op > 0 && of[-1].kind == RIG_OP_ROW && of[-1].key == of->key)
-        (void)rig_row_condition_of(of[-1].value, &s->condition);
+    (void)tests_before(ops, op, &s->condition);
+    s->skips = clause.kind == RIG_ROW_SKIPS;
     s->number = rig_sql_number_behind(transaction, op);
+    const uint32_t read = rig_sql_random_further(transaction, op);
+    if (is_insert_select(transaction, op)) {
+        s->number = ops[op + 1].value;
+        s->further = (struct further){.clause = {.kind = RIG_ROW_SOURCE}, .key = ops[op + 1].key};
+    } else if (read != UINT32_MAX) {
+        s->further = (struct further){clause_before(ops, read), ops[read].key, tests_before(ops, read, &further)};
+    }
     return true;
+}
+
+int64_t rig_sql_random_other_key(const struct rig_transaction *transaction, uint32_t op)
+{
+    struct statement s = {.dialect = RIG_SQL_RANDOM_STANDARD};
+    const bool has = find_statement(transaction, op, &s) && s.further.clause.kind != RIG_ROW_NO_CLAUSE;
+    return has ? s.further.key : transaction->ops[op].key;
 }
 
 static bool is_pairs(enum rig_sql_random_dialect dialect)
@@ -116,14 +188,74 @@ static bool is_pairs(enum rig_sql_random_dialect dialect)
     return dialect != RIG_SQL_RANDOM_MYSQL;
 }
 
-/* WHERE; the read without a condition is of all rows. */
-static void add_where(const struct statement *s, struct rig_buf *sql)
+static const char *column_name(uint32_t column)
+{
+    static const char *const names[] = {"a", "b", "c", "t", "u", "r"};
+    return names[column];
+}
+
+/* AND NOT EXISTS (...): no row of the other table has the value. */
+static void add_absence(const struct statement *s, struct rig_buf *sql)
+{
+    const struct further *further = &s->further;
+    if (further->clause.kind != RIG_ROW_ABSENT)
+        return;
+    rig_buf_printf(sql, " AND NOT EXISTS (SELECT 1 FROM %s y WHERE y.k = %" PRId64 " AND y.%s = %s.%s AND (", s->other,
+                   further->key, column_name(further->clause.partner), s->table, column_name(further->clause.column));
+    rig_row_say_tests(words_of(s->dialect), further->tests, sql);
+    rig_buf_add_text(sql, "))");
+}
+
+/* WHERE, without NOT EXISTS; the read without a condition is of all rows. */
+static void add_condition(const struct statement *s, struct rig_buf *sql)
 {
     rig_buf_printf(sql, " WHERE k = %" PRId64, s->key);
     if (s->condition.column != RIG_ROW_BY_TESTS)
         return;
     rig_buf_add_text(sql, " AND (");
     rig_row_say_tests(words_of(s->dialect), (uint64_t)s->condition.least, sql);
+    rig_buf_add_char(sql, ')');
+}
+
+static void add_where(const struct statement *s, struct rig_buf *sql)
+{
+    add_condition(s, sql);
+    add_absence(s, sql);
+}
+
+/* The condition with the name of a table before each column: the letters that are in no text. */
+static void add_qualified(const struct statement *s, uint64_t tests, char table, struct rig_buf *sql)
+{
+    struct rig_buf text;
+    bool quoted = false;
+    rig_buf_init(&text, 0);
+    rig_row_say_tests(words_of(s->dialect), tests, &text);
+    sql->failed = sql->failed || text.failed;
+    for (const char *at = text.failed ? "" : rig_buf_text(&text); *at != '\0'; at++) {
+        quoted ^= *at == '\'';
+        if (!quoted && *at >= 'a' && *at <= 'z')
+            rig_buf_printf(sql, "%c.", table);
+        rig_buf_add_char(sql, *at);
+    }
+    rig_buf_done(&text);
+}
+
+/* The rows of one table with their partners in the other: those of the latter have negative ids. */
+static void add_join(const struct statement *s, struct rig_buf *sql)
+{
+    static const char *const shown[] = {
+        [RIG_SQL_RANDOM_POSTGRES] = "x.id || ',' || x.v || COALESCE(',-' || y.id || ',' || y.v, '')",
+        [RIG_SQL_RANDOM_SQLITE] = "x.id || ',' || x.v || COALESCE(',-' || y.id || ',' || y.v, '')",
+        [RIG_SQL_RANDOM_MYSQL] = "CONCAT(x.id, ',', x.v, COALESCE(CONCAT(',-', y.id, ',', y.v), ''))",
+        [RIG_SQL_RANDOM_STANDARD] = "x.id, x.v, 0 - y.id, y.v",
+        [RIG_SQL_RANDOM_PERCENT] = "x.id, x.v, 0 - y.id, y.v"};
+    const struct further *further = &s->further;
+    rig_buf_printf(sql, "SELECT %s FROM %s x LEFT JOIN %s y ON y.k = %" PRId64 " AND y.%s = x.%s AND (",
+                   shown[s->dialect], s->table, s->other, further->key, column_name(further->clause.partner),
+                   column_name(further->clause.column));
+    add_qualified(s, further->tests, 'y', sql);
+    rig_buf_printf(sql, ") WHERE x.k = %" PRId64 " AND (", s->key);
+    add_qualified(s, s->condition.column == RIG_ROW_BY_TESTS ? (uint64_t)s->condition.least : 0, 'x', sql);
     rig_buf_add_char(sql, ')');
 }
 
@@ -151,8 +283,127 @@ static void add_read(const struct statement *s, struct rig_buf *sql)
     if (way == RIG_ROW_AGGREGATED && standard)
         rig_buf_add_text(sql, " GROUP BY id, v");
     if (!standard && locks[s->dialect][way] != NULL)
-        rig_buf_add_text(sql, locks[s->dialect][way]);
+        rig_buf_printf(sql, "%s%s", locks[s->dialect][way], s->skips ? " SKIP LOCKED" : "");
 }
+
+/* ---- subqueries ---- */
+
+/* The rows of the source as a text of pairs. `lead`: before each, and none between them. */
+static void add_list(const struct statement *s, bool lead, struct rig_buf *sql)
+{
+    static const char *const lists[][2] = {
+        [RIG_SQL_RANDOM_POSTGRES] = {"string_agg(id || ',' || v, ',')", "string_agg(',-' || id || ',' || v, '')"},
+        [RIG_SQL_RANDOM_SQLITE] = {"group_concat(id || ',' || v, ',')", "group_concat(',-' || id || ',' || v, '')"},
+        [RIG_SQL_RANDOM_MYSQL] = {"GROUP_CONCAT(CONCAT(id, ',', v))",
+                                  "GROUP_CONCAT(CONCAT(',-', id, ',', v) SEPARATOR '')"}};
+    rig_buf_printf(sql, "COALESCE(%s, '')", lists[s->dialect][lead]);
+}
+
+static void add_subquery(uint32_t code, struct rig_buf *sql)
+{
+    if (code == RIG_ROW_COUNT_CODE)
+        rig_buf_add_text(sql, "COUNT(*) % 10");
+    else
+        rig_buf_printf(sql, "%s(v %% %d)", code == RIG_ROW_GREATEST_CODE ? "MAX" : "MIN", RIG_ROW_SOURCE_MODULUS);
+}
+
+/* INSERT ... SELECT: one row, and the list of those that it was made of. */
+static void add_insert_select(const struct statement *s, struct rig_buf *sql)
+{
+    const uint32_t contents = (uint32_t)rig_row_payload(s->number);
+    const bool collects = s->dialect == RIG_SQL_RANDOM_MYSQL;
+    rig_buf_printf(sql, "INSERT INTO %s (k, id, v, a, b, c, t, s) SELECT %" PRId64 ", %" PRId64 ", %" PRId64 ", ",
+                   s->other, s->further.key, s->number, s->number);
+    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++) {
+        const uint32_t code = rig_row_column_code(contents, column);
+        if (rig_row_is_subquery(code))
+            add_subquery(code, sql);
+        else
+            rig_row_say_code(words_of(s->dialect), column, code, sql);
+        rig_buf_add_text(sql, ", ");
+    }
+    rig_buf_add_text(sql, collects ? "@rig := " : "");
+    add_list(s, false, sql);
+    rig_buf_printf(sql, " FROM %s", s->table);
+    add_where(s, sql);
+    rig_buf_add_text(sql, collects ? "" : " RETURNING s");
+}
+
+/* The assignments that have no subquery, or those that have one as columns, or as values. */
+enum assigned { ASSIGNED_PLAINLY, ASSIGNED_COLUMNS, ASSIGNED_VALUES };
+
+/* `subquery`: its value, or NULL for the subquery itself. */
+static void add_assigned(const struct statement *s, enum assigned what, struct rig_buf *sql)
+{
+    for (uint32_t which = 0; which < 2; which++) {
+        const struct rig_row_assigning a = rig_row_assignment_of(rig_row_payload(s->number), which);
+        const bool sums = a.form == RIG_ROW_SET_SUM;
+        if (a.form == RIG_ROW_UNCHANGED || rig_row_is_subquery(a.constant) != (what != ASSIGNED_PLAINLY))
+            continue;
+        if (what == ASSIGNED_PLAINLY) {
+            rig_buf_add_text(sql, ", ");
+            rig_row_say_assignment(words_of(s->dialect), &a, sql);
+        } else if (what == ASSIGNED_COLUMNS) {
+            rig_buf_printf(sql, "%s, ", column_name(a.column));
+        } else {
+            if (sums)
+                rig_buf_printf(sql, "(%s.%s + ", s->table, column_name(a.source));
+            add_subquery(a.constant, sql);
+            rig_buf_add_text(sql, sums ? ") % 10, " : ", ");
+        }
+    }
+}
+
+/* UPDATE ... SET (column, s) = (SELECT ...): each row that it returns has the list of those of the subquery. */
+static void add_update_select(const struct statement *s, struct rig_buf *sql)
+{
+    rig_buf_printf(sql, "UPDATE %s SET p = v, v = %" PRId64, s->table, s->number);
+    add_assigned(s, ASSIGNED_PLAINLY, sql);
+    rig_buf_add_text(sql, ", (");
+    add_assigned(s, ASSIGNED_COLUMNS, sql);
+    rig_buf_add_text(sql, "s) = (SELECT ");
+    add_assigned(s, ASSIGNED_VALUES, sql);
+    add_list(s, true, sql);
+    rig_buf_printf(sql, " FROM %s y WHERE k = %" PRId64 " AND (", s->other, s->further.key);
+    rig_row_say_tests(words_of(s->dialect), s->further.tests, sql);
+    rig_buf_add_text(sql, "))");
+    add_where(s, sql);
+    rig_buf_add_text(sql, " RETURNING id || ',' || p || s");
+}
+
+static void add_collected_value(const struct rig_row_assigning *a, struct rig_buf *sql)
+{
+    static const char *const values[] = {"y.n", "y.g", "y.l"};
+    const char *value = values[a->constant - RIG_ROW_COUNT_CODE];
+    if (a->form == RIG_ROW_SET_SUM)
+        rig_buf_printf(sql, ", %s = (%s + %s) %% 10", column_name(a->column), column_name(a->source), value);
+    else
+        rig_buf_printf(sql, ", %s = %s", column_name(a->column), value);
+}
+
+/* The same of MySQL, which assigns no rows of columns: the subquery is a table of one row. @rig takes v, and not p, since
+ * an update of several tables does not promise an order of its assignments. */
+static void add_collected_select(const struct statement *s, struct rig_buf *sql)
+{
+    rig_buf_printf(sql, "UPDATE %s, (SELECT COUNT(*) %% 10 AS n, MAX(v %% %d) AS g, MIN(v %% %d) AS l, ", s->table,
+                   RIG_ROW_SOURCE_MODULUS, RIG_ROW_SOURCE_MODULUS);
+    add_list(s, true, sql);
+    rig_buf_printf(sql, " AS q FROM %s WHERE k = %" PRId64 " AND (", s->other, s->further.key);
+    rig_row_say_tests(words_of(s->dialect), s->further.tests, sql);
+    rig_buf_printf(sql,
+                   ")) AS y SET p = v, v = %" PRId64
+                   " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', v, y.q))",
+                   s->number);
+    add_assigned(s, ASSIGNED_PLAINLY, sql);
+    for (uint32_t which = 0; which < 2; which++) {
+        const struct rig_row_assigning a = rig_row_assignment_of(rig_row_payload(s->number), which);
+        if (rig_row_is_subquery(a.constant))
+            add_collected_value(&a, sql);
+    }
+    add_where(s, sql);
+}
+
+/* ---- writing statements ---- */
 
 /* The values of u and r. In standard SQL they hold the key as well: some databases take (k, NULL) once only. */
 static void add_keys(const struct statement *s, struct rig_buf *sql)
@@ -184,8 +435,13 @@ static void add_insert(const struct statement *s, struct rig_buf *sql)
 static void add_collected(const struct statement *s, uint32_t part, struct rig_buf *sql)
 {
     const bool removes = rig_row_action(s->number) == RIG_ROWS_DELETE;
+    const bool selects = s->further.clause.kind == RIG_ROW_SOURCE;
     if (part == 0) {
         rig_buf_add_text(sql, "SET @rig = ''");
+    } else if (part == 1 && selects && rig_row_inserts(s->number)) {
+        add_insert_select(s, sql);
+    } else if (part == 1 && selects) {
+        add_collected_select(s, sql);
     } else if (part == 1) {
         rig_buf_printf(sql,
                        "UPDATE %s SET %s = %" PRId64
@@ -195,7 +451,7 @@ static void add_collected(const struct statement *s, uint32_t part, struct rig_b
         add_where(s, sql);
     } else if (removes && part == 2) {
         rig_buf_printf(sql, "DELETE FROM %s", s->table);
-        add_where(s, sql);
+        add_condition(s, sql);
         rig_buf_printf(sql, " AND p = %" PRId64, s->number);
     } else {
         rig_buf_add_text(sql, "SELECT @rig");
@@ -240,7 +496,8 @@ uint32_t rig_sql_random_parts(enum rig_sql_random_dialect dialect, const struct 
     if (!find_statement(transaction, op, &s))
         return 0;
     const uint32_t update = is_standard(dialect) ? 2 : dialect == RIG_SQL_RANDOM_MYSQL ? 3 : 1;
-    if (s.number == 0 || rig_row_inserts(s.number) || update == 1)
+    const bool inserts = s.number != 0 && rig_row_inserts(s.number) && !rig_row_has_source(s.number);
+    if (s.number == 0 || inserts || update == 1)
         return 1;
     return rig_row_action(s.number) == RIG_ROWS_DELETE ? update + 1 : update;
 }
@@ -252,265 +509,78 @@ bool rig_sql_random_locks(const struct rig_transaction *transaction, uint32_t op
            (s.condition.way == RIG_ROW_LOCKED || s.condition.way == RIG_ROW_SHARED);
 }
 
-void rig_sql_random_print(enum rig_sql_random_dialect dialect, const char *table,
+void rig_sql_random_print(enum rig_sql_random_dialect dialect, const struct rig_sql_random_tables *tables,
                           const struct rig_transaction *transaction, uint32_t op, uint32_t part, struct rig_buf *sql)
 {
-    struct statement s = {.dialect = dialect, .table = table};
+    struct statement s = {.dialect = dialect, .table = tables->own, .other = tables->other};
     const bool found = find_statement(transaction, op, &s);
     RIG_REQUIRE(found && part < RIG_SQL_RANDOM_PARTS);
-    if (s.number == 0)
+    const bool selects = s.further.clause.kind == RIG_ROW_SOURCE;
+    RIG_REQUIRE(!selects || !is_standard(dialect));
+    if (s.number == 0 && s.further.clause.kind == RIG_ROW_PARTNERS)
+        add_join(&s, sql);
+    else if (s.number == 0)
         add_read(&s, sql);
-    else if (rig_row_inserts(s.number))
+    else if (rig_row_inserts(s.number) && !selects)
         add_insert(&s, sql);
     else if (dialect == RIG_SQL_RANDOM_MYSQL)
         add_collected(&s, part, sql);
     else if (is_standard(dialect))
         add_marked(&s, part, sql);
+    else if (selects)
+        rig_row_inserts(s.number) ? add_insert_select(&s, sql) : add_update_select(&s, sql);
     else
         add_change(&s, sql);
 }
 
-/* ---- the comparison before the load ---- */
+/* ---- answers ---- */
 
-enum { COMPARED_ROWS = 60, COMPARED_CONDITIONS = 300, COMPARED_CHANGES = 100, COMPARED_SEED = 118 };
-
-struct compared {
-    enum rig_sql_random_dialect dialect;
-    struct rig_sql_own *own;
-    const char *table;
-    struct rig_rng rng;
-    struct rig_buf sql;
-    uint32_t contents[COMPARED_ROWS];
-    uint64_t shown; /* a bit a row */
-    bool odd;       /* an answer that is none of the rows, or another value than expected */
-};
-
-/* Any test of the grammar. */
-static uint64_t draw_test(struct rig_rng *rng)
+/* By table, then row and version: rows of the further read have negative ids. */
+static int compare_pairs(const void *left, const void *right)
 {
-    for (;;) {
-        const uint64_t bits = rig_rng_next(rng) & 0x1FFFF;
-        const struct rig_row_testing test = rig_row_test_of(bits);
-        if (rig_row_is_test(&test) && rig_row_test_bits(&test) == bits)
-            return bits;
-    }
+    const int64_t *a = left, *b = right;
+    const bool a_further = a[0] < 0, b_further = b[0] < 0;
+    if (a_further != b_further)
+        return a_further ? 1 : -1;
+    return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-uint64_t rig_sql_random_tests(struct rig_rng *rng)
+static struct rig_read read_of(uint64_t first, size_t pairs)
 {
-    struct rig_row_testings tests = {.count = (uint8_t)(1 + rig_rng_below(rng, RIG_ROW_MOST_TESTS))};
-    tests.negated = rig_rng_below(rng, 2) == 0;
-    tests.either = tests.count > 1 && rig_rng_below(rng, 2) == 0;
-    tests.either_last = tests.count > 2 && rig_rng_below(rng, 2) == 0;
-    for (uint32_t i = 0; i < tests.count; i++)
-        tests.at[i] = rig_row_test_of(draw_test(rng));
-    return rig_row_tests_bits(&tests);
+    return (struct rig_read){.state = pairs == 0 ? RIG_READ_NIL : RIG_READ_SEEN,
+                             .count = (uint32_t)(2 * pairs),
+                             .first_element = pairs == 0 ? 0 : first};
 }
 
-static uint32_t draw_contents(struct rig_rng *rng)
+/* Divides the answer of the read at `own`. A join shows a row once for each partner. */
+static void split(struct rig_transaction *transaction, uint32_t own, uint32_t further)
 {
-    uint32_t contents = 0;
-    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++)
-        contents = rig_row_with_code(contents, column, (uint32_t)rig_rng_below(rng, RIG_ROW_VALUE_CODES));
-    return contents;
-}
-
-/* One assignment of the grammar. */
-static uint64_t draw_assignment(struct rig_rng *rng)
-{
-    for (;;) {
-        const uint64_t payload = rig_rng_next(rng) & 0xFFF;
-        if (payload != 0 && rig_row_are_assignments(payload))
-            return payload;
-    }
-}
-
-static enum rig_rc ask(struct compared *c, rig_sql_tell tell, struct rig_err *err)
-{
-    if (c->sql.failed)
-        return rig_no_memory(err, "a statement");
-    c->own->deadline_ns = rig_sql_own_deadline_ns(c->own->run->env->core, c->own->run->options->transaction_timeout_ns);
-    return rig_sql_own_query(c->own, rig_buf_text(&c->sql), tell, c, err);
-}
-
-static void tell_id(void *context, const char *const *values, uint32_t count)
-{
-    struct compared *c = context;
-    int64_t id = 0;
-    const bool known = count >= 1 && values[0] != NULL && rig_sql_int_parse(values[0], strlen(values[0]), &id) &&
-                       id >= 0 && id < COMPARED_ROWS;
-    c->odd |= !known;
-    c->shown |= known ? UINT64_C(1) << id : 0;
-}
-
-/* A row: its id, and its values as texts. */
-static void tell_values(void *context, const char *const *values, uint32_t count)
-{
-    struct compared *c = context;
-    tell_id(context, values, count);
-    if (c->odd || count != 1 + RIG_ROW_VALUE_COLUMNS) {
-        c->odd = true;
+    const struct rig_read read = transaction->reads[own];
+    int64_t *pairs = read.state == RIG_READ_SEEN ? transaction->elements + read.first_element : NULL;
+    size_t count = 0, own_count = 0;
+    if (read.state == RIG_READ_UNKNOWN)
         return;
+    if (pairs != NULL)
+        qsort(pairs, read.count / 2, 2 * sizeof *pairs, compare_pairs);
+    for (size_t i = 0; pairs != NULL && i < read.count / 2; i++) {
+        if (count > 0 && compare_pairs(&pairs[2 * count - 2], &pairs[2 * i]) == 0)
+            continue;
+        pairs[2 * count] = pairs[2 * i];
+        pairs[2 * count + 1] = pairs[2 * i + 1];
+        own_count += pairs[2 * i] >= 0;
+        count++;
     }
-    const uint32_t contents = c->contents[strtoul(values[0], NULL, 10)];
-    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++) {
-        const char *value = values[1 + column] != NULL ? values[1 + column] : "-";
-        const uint32_t code = rig_row_column_code(contents, column);
-        char expected[RIG_SQL_INT_BYTES] = "-";
-        if (code != RIG_ROW_NULL && column == RIG_ROW_TEXT)
-            expected[0] = (char)('a' + code - 1);
-        else if (code != RIG_ROW_NULL)
-            expected[rig_sql_int_print(rig_row_value_of(code), expected)] = '\0';
-        c->odd |= strcmp(value, expected) != 0;
+    for (size_t i = own_count; i < count; i++)
+        pairs[2 * i] = -pairs[2 * i];
+    transaction->reads[own] = read_of(read.first_element, own_count);
+    transaction->reads[further] = read_of(read.first_element + 2 * own_count, count - own_count);
+}
+
+void rig_sql_random_split(struct rig_transaction *transaction)
+{
+    for (uint32_t op = 0; op < transaction->op_count; op++) {
+        const uint32_t further = rig_sql_random_further(transaction, op);
+        if (further != UINT32_MAX)
+            split(transaction, op, further);
     }
-}
-
-static enum rig_rc make_rows(struct compared *c, struct rig_err *err)
-{
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t row = 0; rc == RIG_OK && row < COMPARED_ROWS; row++) {
-        c->contents[row] = draw_contents(&c->rng);
-        rig_buf_clear(&c->sql);
-        rig_buf_printf(&c->sql, "INSERT INTO %s (k, id, v, a, b, c, t) VALUES (-1, %u, 0, ", c->table, row);
-        rig_row_say_contents(words_of(c->dialect), c->contents[row], RIG_ROW_VALUE_COLUMNS, &c->sql);
-        rig_buf_add_char(&c->sql, ')');
-        rc = ask(c, NULL, err);
-    }
-    return rc;
-}
-
-static enum rig_rc compare_condition(struct compared *c, struct rig_err *err)
-{
-    const uint64_t bits = rig_sql_random_tests(&c->rng);
-    const struct rig_row_testings tests = rig_row_tests_of(bits);
-    uint64_t expected = 0;
-    for (uint32_t row = 0; row < COMPARED_ROWS; row++)
-        expected |= (uint64_t)rig_row_tests_hold(&tests, c->contents[row]) << row;
-    c->shown = 0;
-    rig_buf_clear(&c->sql);
-    rig_buf_printf(&c->sql, "SELECT id FROM %s WHERE k = -1 AND (", c->table);
-    rig_row_say_tests(words_of(c->dialect), bits, &c->sql);
-    rig_buf_add_char(&c->sql, ')');
-    const enum rig_rc rc = ask(c, tell_id, err);
-    if (rc != RIG_OK || (!c->odd && c->shown == expected))
-        return rc;
-    return rig_fail(err, RIG_E_CLUSTER,
-                    "the database and rig disagree on a condition of the workload sql, before the load: `%.700s` gives "
-                    "other rows than the SQL standard; no verdict could rest on it",
-                    rig_buf_text(&c->sql));
-}
-
-static enum rig_rc compare_change(struct compared *c, struct rig_err *err)
-{
-    char text[256];
-    const uint64_t payload = draw_assignment(&c->rng);
-    for (uint32_t row = 0; row < COMPARED_ROWS; row++)
-        c->contents[row] = rig_row_assign(c->contents[row], payload);
-    rig_buf_clear(&c->sql);
-    rig_buf_printf(&c->sql, "UPDATE %s SET p = v", c->table);
-    rig_row_say_assignments(words_of(c->dialect), payload, ", ", &c->sql);
-    rig_buf_add_text(&c->sql, " WHERE k = -1");
-    (void)snprintf(text, sizeof text, "%s", rig_buf_text(&c->sql));
-    enum rig_rc rc = ask(c, NULL, err);
-    c->shown = 0;
-    rig_buf_clear(&c->sql);
-    rig_buf_printf(&c->sql,
-                   is_standard(c->dialect) ? "SELECT id, a, b, c, t FROM %s WHERE k = -1"
-                   : c->dialect == RIG_SQL_RANDOM_MYSQL
-                       ? "SELECT id, COALESCE(CAST(a AS CHAR), '-'), COALESCE(CAST(b AS CHAR), '-'), "
-                         "COALESCE(CAST(c AS CHAR), '-'), COALESCE(t, '-') FROM %s WHERE k = -1"
-                       : "SELECT id, COALESCE(CAST(a AS text), '-'), COALESCE(CAST(b AS text), '-'), "
-                         "COALESCE(CAST(c AS text), '-'), COALESCE(t, '-') FROM %s WHERE k = -1",
-                   c->table);
-    rc = rc == RIG_OK ? ask(c, tell_values, err) : rc;
-    if (rc != RIG_OK || (!c->odd && c->shown == (UINT64_C(1) << COMPARED_ROWS) - 1))
-        return rc;
-    return rig_fail(err, RIG_E_CLUSTER,
-                    "the database and rig disagree on an assignment of the workload sql, before the load: `%s` leaves "
-                    "other values than the SQL standard; no verdict could rest on it",
-                    text);
-}
-
-static enum rig_rc insert_keyed(struct compared *c, uint32_t row, const char *unique, const char *reference,
-                                struct rig_err *err)
-{
-    rig_buf_clear(&c->sql);
-    rig_buf_printf(&c->sql, "INSERT INTO %s (k, id, v, u, r) VALUES (-1, %u, 0, %s, %s)", c->table, row, unique,
-                   reference);
-    return ask(c, NULL, err);
-}
-
-/* A foreign key or a unique index that is off would look like one that is broken. */
-static enum rig_rc compare_constraints(struct compared *c, struct rig_err *err)
-{
-    struct rig_err refused = {.rc = RIG_OK};
-    enum rig_rc rc = insert_keyed(c, COMPARED_ROWS, "1", "NULL", err);
-    if (rc == RIG_OK)
-        rc = insert_keyed(c, COMPARED_ROWS + 1, "2", "1", err);
-    if (rc != RIG_OK)
-        return rc;
-    if (insert_keyed(c, COMPARED_ROWS + 2, "3", "9", &refused) != RIG_OK &&
-        insert_keyed(c, COMPARED_ROWS + 2, "1", "NULL", &refused) != RIG_OK)
-        return RIG_OK;
-    return rig_fail(
-        err, RIG_E_CLUSTER,
-        "the database takes a row that a constraint of the workload sql forbids, before the load: `%.300s`; "
-        "turn its checks of foreign keys and of unique values on",
-        rig_buf_text(&c->sql));
-}
-
-/* H2 checks references row by row, so those that refer to others go first. */
-static enum rig_rc remove_rows(struct compared *c, struct rig_err *err)
-{
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t which = 0; rc == RIG_OK && which < 2; which++) {
-        rig_buf_clear(&c->sql);
-        rig_buf_printf(&c->sql, "DELETE FROM %s WHERE k = -1%s", c->table, which == 0 ? " AND r IS NOT NULL" : "");
-        rc = ask(c, NULL, err);
-    }
-    return rc;
-}
-
-enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, const char *table,
-                                   struct rig_err *err)
-{
-    struct compared c = {.dialect = dialect, .own = own, .table = table};
-    rig_rng_init(&c.rng, COMPARED_SEED, 0);
-    rig_buf_init(&c.sql, 0);
-    enum rig_rc rc = make_rows(&c, err);
-    for (uint32_t i = 0; rc == RIG_OK && i < COMPARED_CONDITIONS; i++)
-        rc = compare_condition(&c, err);
-    for (uint32_t i = 0; rc == RIG_OK && i < COMPARED_CHANGES; i++)
-        rc = compare_change(&c, err);
-    if (rc == RIG_OK && has_key_in_table(dialect))
-        rc = compare_constraints(&c, err);
-    if (rc == RIG_OK)
-        rc = remove_rows(&c, err);
-    rig_buf_done(&c.sql);
-    return rc;
-}
-
-enum rig_rc rig_sql_random_prepare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, uint32_t count,
-                                   void (*name_table)(const struct rig_sql_own *own, uint32_t table,
-                                                      char name[static RIG_SQL_RANDOM_TABLE_BYTES]),
-                                   struct rig_err *err)
-{
-    struct rig_buf sql;
-    char name[RIG_SQL_RANDOM_TABLE_BYTES], plain[32];
-    name_table(own, 0, name);
-    enum rig_rc rc = rig_sql_random_compare(dialect, own, name, err);
-    if (rc != RIG_OK)
-        return rc;
-    rig_buf_init(&sql, 0);
-    for (uint32_t table = 0; table < count; table++) {
-        name_table(own, table, name);
-        (void)snprintf(plain, sizeof plain, "rig_%" PRIu32, table);
-        rig_sql_random_indexes(dialect, own->run->env->seed, table, name, is_standard(dialect) ? name : plain, &sql);
-    }
-    if (!is_standard(dialect))
-        rig_buf_add_text(&sql, dialect == RIG_SQL_RANDOM_MYSQL ? "DO 0" : "SELECT 1");
-    rc = sql.failed ? rig_no_memory(err, "the indexes of the run's tables")
-                    : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
-    rig_buf_done(&sql);
-    return rc;
 }

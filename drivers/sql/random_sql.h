@@ -3,7 +3,7 @@
  * database's answers with rig's before the load.
  *
  * A table has the columns k, id, v, p, a, b, c and t: the key, the row's id, its version, the version before, and its
- * values. As in sql_ops.h a read, an update and a delete are at the operation that reads, and the answer is pairs of an
+ * values; and where a row may be made of others s: the versions of these, as a text. As in sql_ops.h a read, an update and a delete are at the operation that reads, and the answer is pairs of an
  * id and a version: those that it shows, or that it replaced. Where a database gives the rows of a statement as one
  * text, the text has all pairs, with commas.
  *
@@ -29,6 +29,15 @@ enum rig_sql_random_dialect {
     RIG_SQL_RANDOM_PERCENT,  /* the same, with x % 10 in the place of MOD(x, 10) */
 };
 
+static inline bool rig_sql_random_is_standard(enum rig_sql_random_dialect dialect)
+{
+    return dialect == RIG_SQL_RANDOM_STANDARD || dialect == RIG_SQL_RANDOM_PERCENT;
+}
+/* A sum of enum rig_row_words (history/types/row_clauses.h). */
+unsigned rig_sql_random_words(enum rig_sql_random_dialect dialect);
+/* Whether CREATE TABLE has the foreign key: SQLite takes it there only. */
+bool rig_sql_random_has_key_in_table(enum rig_sql_random_dialect dialect);
+
 /* The columns of a table, for CREATE TABLE. */
 const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect);
 /* CREATE INDEX for each index of table `number`, with a semicolon and a space behind each. `name`: of the table.
@@ -45,8 +54,19 @@ void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, 
 enum { RIG_SQL_RANDOM_PARTS = 4 };
 uint32_t rig_sql_random_parts(enum rig_sql_random_dialect dialect, const struct rig_transaction *transaction,
                               uint32_t op);
-void rig_sql_random_print(enum rig_sql_random_dialect dialect, const char *table,
+struct rig_sql_random_tables {
+    const char *own, *other; /* of the operation's key, and of rig_sql_random_other_key() */
+};
+void rig_sql_random_print(enum rig_sql_random_dialect dialect, const struct rig_sql_random_tables *tables,
                           const struct rig_transaction *transaction, uint32_t op, uint32_t part, struct rig_buf *sql);
+
+/* The key of the other table that the statement at `op` reads or writes; the operation's own, where there is none. */
+int64_t rig_sql_random_other_key(const struct rig_transaction *transaction, uint32_t op);
+/* The further read of the statement whose own read is at `op` (history/types/row_ops.h); UINT32_MAX: none. */
+uint32_t rig_sql_random_further(const struct rig_transaction *transaction, uint32_t op);
+/* Gives further reads their part of the answers: statements that have one answer with pairs of both reads, and those of
+ * the further one have negative ids. */
+void rig_sql_random_split(struct rig_transaction *transaction);
 
 /* Whether operation `op` reads with a lock on its rows. */
 bool rig_sql_random_locks(const struct rig_transaction *transaction, uint32_t op);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/sql/random_sql.h"
 #include "drivers/sql/sql_ops.h"
 #include "drivers/sql/sql_run.h"
 #include "drivers/sql/sql_text.h"
@@ -367,6 +368,8 @@ static void run_turn(struct rig_sql_turn *turn)
         rig_sql_turn_fail(turn, RIG_PHASE_CONNECT, RIG_SQL_INTERRUPTED, NULL);
     else
         turn->session->run->client->run(turn);
+    if (turn->session->run->env->workload == RIG_WORKLOAD_SQL)
+        rig_sql_random_split(turn->transaction);
     RIG_INVARIANT(turn->failed != turn->committed);
 }
 

@@ -167,12 +167,15 @@ static void add_random(struct turn *turn, uint32_t op)
     struct rig_buf *question = &link_of(turn)->question;
     const struct rig_sqlite_step step = {.statement = RIG_SQLITE_TEXT_STATEMENT};
     const int64_t tables = sqlite_run(turn->sql.session->run)->schema.options->sql.tables;
-    char name[32];
+    char name[32], other[32];
     if (rig_sql_random_parts(RIG_SQL_RANDOM_SQLITE, transaction, op) == 0)
         return;
     (void)snprintf(name, sizeof name, "rig_%llu", (unsigned long long)transaction->ops[op].key % (uint64_t)tables);
+    (void)snprintf(other, sizeof other, "rig_%llu",
+                   (unsigned long long)rig_sql_random_other_key(transaction, op) % (uint64_t)tables);
     rig_buf_add(question, &step, sizeof step);
-    rig_sql_random_print(RIG_SQL_RANDOM_SQLITE, name, transaction, op, 0, question);
+    rig_sql_random_print(RIG_SQL_RANDOM_SQLITE, &(struct rig_sql_random_tables){name, other}, transaction, op, 0,
+                         question);
     rig_buf_add_char(question, '\0');
     rig_buf_add(&connection_of(turn)->sent, &op, sizeof op);
     turn->step_count++;
@@ -258,16 +261,24 @@ static void take_pairs(struct turn *turn, uint32_t op, const struct rig_sqlite_r
     transaction->element_count += count;
 }
 
-/* All rows as one text: pairs with commas. */
-static void take_aggregate(struct turn *turn, struct rig_read *read, struct rig_sqlite_cursor *cursor)
+/* Rows as texts: pairs with commas. */
+static void take_texts(struct turn *turn, struct rig_read *read, uint32_t row_count, struct rig_sqlite_cursor *cursor)
 {
+    struct rig_read list = {.state = RIG_READ_SEEN, .first_element = turn->sql.transaction->element_count};
     struct rig_sqlite_cell cell;
-    if (!rig_sqlite_next_cell(cursor, &cell) || cell.kind != RIG_SQLITE_TEXT)
+    for (uint32_t row = 0; row < row_count; row++) {
+        if (!rig_sqlite_next_cell(cursor, &cell) || cell.kind != RIG_SQLITE_TEXT) {
+            fail(turn, phase_of_results(turn), RIG_SQL_MALFORMED, NULL);
+            return;
+        }
+        if (cell.length > 0 && !rig_sql_turn_take_list(&turn->sql, phase_of_results(turn), RIG_SQL_LIST_TEXT, cell.text,
+                                                       cell.length, NULL, &list))
+            return;
+    }
+    if (list.count % 2 != 0)
         fail(turn, phase_of_results(turn), RIG_SQL_MALFORMED, NULL);
-    else if (cell.length == 0)
-        read->state = RIG_READ_NIL;
     else
-        take_list(turn, read, &cell);
+        *read = list.count > 0 ? list : (struct rig_read){.state = RIG_READ_NIL};
 }
 
 static void take_read(struct turn *turn, uint32_t op, const struct rig_sqlite_rows *rows,
@@ -276,8 +287,8 @@ static void take_read(struct turn *turn, uint32_t op, const struct rig_sqlite_ro
     struct rig_read *read = &turn->sql.transaction->reads[op];
     struct rig_sqlite_cell cell;
     const bool by_condition = turn->sql.transaction->ops[op].kind == RIG_OP_READ_WHERE;
-    if (rows->row_count == 1 && by_condition && rows->column_count == 1)
-        take_aggregate(turn, read, cursor);
+    if (rows->row_count > 0 && by_condition && rows->column_count == 1)
+        take_texts(turn, read, (uint32_t)rows->row_count, cursor);
     else if (rows->row_count > 0 && by_condition)
         take_pairs(turn, op, rows, cursor);
     else if (rows->row_count == 0)

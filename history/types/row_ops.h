@@ -29,9 +29,25 @@
  * Rows are pairs of an id and a version.
  *
  * The workload sql has the same statements on rows with columns (history/types/row_values.h). Their numbers have the
- * class 98, or 97: inserts with values of which the table's constraints speak. Their conditions are -(condition of 56 bits * 100 + way * 10 + form), where the way is 6: a selection,
- * 7: one that locks its rows for an update, 8: one that locks them against changes, 9: one that aggregates its rows,
- * and shows their list. Updates and deletes have the way 6.
+ * class 98, or 97: inserts with values of which the table's constraints speak. Their conditions are
+ * -(condition of 56 bits * 100 + way * 10 + form), where the way is 6: a selection, 7: one that locks its rows for an
+ * update, 8: one that locks them against changes, 9: one that aggregates its rows, and shows their list. Updates and
+ * deletes have the way 6.
+ *
+ * A read of sql has a form beyond this by a clause: one more operation, before its condition, with the number
+ * -((argument * 100 + kind) * 10 + 9). A statement may have one further read, of any table. It stands before the
+ * statement's own read, and its clause says what it is there for:
+ *
+ *   insert   row condition, r -> rows, row N                     N has subqueries over these rows
+ *   update   row clause, row condition, r -> rows,               1: the subqueries of N are over these rows, which are
+ *            row condition, r -> rows, row N                     not read where the update changes no row
+ *   select   row clause, row condition, r -> rows,               2: a left join: rows with the same value in a column
+ *            row condition, r -> rows                            as a row that the statement's own read shows
+ *   any      row clause, row condition, r -> none,               3: NOT EXISTS: there is no such row; the rows that the
+ *            row condition, r -> rows [row N]                    statement's own read does not show may have one
+ *   select   row clause, row condition, r -> rows                4: SKIP LOCKED: it may also miss rows that others lock
+ *
+ * The argument of 2 and 3 is 10 * column of the own read + column of the further one.
  *
  * A certificate has for each change of a row its id and its new version, or the id and 0 where it was removed. A
  * removal names no statement; so a database may add a mark for each delete: the statement's number, twice.
@@ -58,6 +74,16 @@ enum rig_row_column {
 enum rig_row_way { RIG_ROW_SELECTED, RIG_ROW_LOCKED, RIG_ROW_SHARED, RIG_ROW_AGGREGATED, RIG_ROW_WAYS };
 enum rig_row_form { RIG_ROW_LISTED, RIG_ROW_COUNTED, RIG_ROW_SUMMED };
 
+enum rig_row_clause_kind {
+    RIG_ROW_NO_CLAUSE,
+    RIG_ROW_SOURCE,
+    RIG_ROW_PARTNERS,
+    RIG_ROW_ABSENT,
+    RIG_ROW_SKIPS,
+    RIG_ROW_CLAUSES
+};
+enum { RIG_ROW_CLAUSE_FORM = 9 };
+
 enum { RIG_ROW_CLASSES = 100, RIG_ROW_SERIAL = 1000, RIG_ROW_ENDLESS = 999 };
 enum { RIG_ROW_CLOSED_CLASS = 99, RIG_ROW_CLOSED_VALUES = 1000000 };
 #define RIG_ROW_MOST_SERIAL INT64_C(90000000000000)
@@ -68,6 +94,15 @@ struct rig_row_where {
     enum rig_row_form form;
     enum rig_row_way way; /* of tests */
     struct rig_row_testings tests;
+    bool is_partial;        /* of a read with a clause: that it does not show a row says nothing */
+    bool is_joined;         /* and the column has one of the values */
+    uint8_t joined_column;  /* of RIG_ROW_ALL_COLUMNS */
+    uint32_t joined_values; /* bits of codes */
+};
+
+struct rig_row_clause {
+    enum rig_row_clause_kind kind;
+    uint8_t column, partner; /* of RIG_ROW_ALL_COLUMNS: of the statement's own read, and of the further one */
 };
 
 /* ---- statements that write ---- */
@@ -151,19 +186,75 @@ static inline bool rig_row_is_number(int64_t value)
     if (rig_row_class(value) == RIG_ROW_KEYED_CLASS)
         return rig_row_inserts(value) && rig_row_are_contents(payload, RIG_ROW_ALL_COLUMNS) &&
                rig_row_is_keyed((uint32_t)payload);
-    return rig_row_inserts(value)                     ? rig_row_are_contents(payload, RIG_ROW_VALUE_COLUMNS)
+    return rig_row_inserts(value)                     ? rig_row_are_inserted(payload)
            : rig_row_action(value) == RIG_ROWS_UPDATE ? rig_row_are_assignments(payload)
                                                       : payload == 0;
 }
 
-/* The contents of a version, by those of the version before; an insert needs none. */
-static inline uint32_t rig_row_contents(int64_t number, uint32_t before)
+/* Whether the statement has subqueries over the rows of another read. */
+static inline bool rig_row_has_source(int64_t number)
 {
-    if (!rig_row_is_of_sql(number) || rig_row_action(number) == RIG_ROWS_DELETE)
+    return rig_row_class(number) == RIG_ROW_SQL_CLASS && rig_row_action(number) != RIG_ROWS_DELETE &&
+           rig_row_has_subquery(rig_row_payload(number), rig_row_inserts(number));
+}
+
+/* The contents of a version, by those of the version before; an insert needs none. `source`: of its subqueries; NULL:
+ * not known. */
+static inline uint32_t rig_row_contents_from(int64_t number, uint32_t before, const struct rig_row_subqueries *source)
+{
+    static const struct rig_row_subqueries none;
+    const bool has_source = rig_row_has_source(number);
+    const struct rig_row_subqueries *of = has_source && source != NULL ? source : &none;
+    if (!rig_row_is_of_sql(number) || rig_row_action(number) == RIG_ROWS_DELETE || (has_source && source == NULL))
         return RIG_ROW_CONTENTS_UNKNOWN;
     if (rig_row_inserts(number))
-        return (uint32_t)rig_row_payload(number);
-    return before == RIG_ROW_CONTENTS_UNKNOWN ? before : rig_row_assign(before, rig_row_payload(number));
+        return has_source ? rig_row_sourced_contents(of, (uint32_t)rig_row_payload(number))
+                          : (uint32_t)rig_row_payload(number);
+    const uint64_t payload = rig_row_payload(number);
+    return before == RIG_ROW_CONTENTS_UNKNOWN
+               ? before
+               : rig_row_assign(before, has_source ? rig_row_sourced_assignments(of, payload) : payload);
+}
+
+/* The same of a statement without subqueries. */
+static inline uint32_t rig_row_contents(int64_t number, uint32_t before)
+{
+    return rig_row_contents_from(number, before, NULL);
+}
+
+/* ---- clauses ---- */
+
+static inline int64_t rig_row_clause_value(enum rig_row_clause_kind kind, uint32_t column, uint32_t partner)
+{
+    return -((((int64_t)column * 10 + partner) * 100 + (int64_t)kind) * 10 + RIG_ROW_CLAUSE_FORM);
+}
+
+static inline bool rig_row_is_clause(int64_t value)
+{
+    return value < 0 && -(value + 1) % 10 == RIG_ROW_CLAUSE_FORM - 1;
+}
+
+/* False: the value is no clause. */
+static inline bool rig_row_clause_of(int64_t value, struct rig_row_clause *clause)
+{
+    if (!rig_row_is_clause(value))
+        return false;
+    const int64_t code = -value / 10, kind = code % 100, argument = code / 100;
+    const bool joins = kind == RIG_ROW_PARTNERS || kind == RIG_ROW_ABSENT;
+    if (kind <= RIG_ROW_NO_CLAUSE || kind >= RIG_ROW_CLAUSES || (!joins && argument != 0) ||
+        argument / 10 >= RIG_ROW_ALL_COLUMNS || argument % 10 >= RIG_ROW_ALL_COLUMNS ||
+        (argument / 10 == RIG_ROW_TEXT) != (argument % 10 == RIG_ROW_TEXT))
+        return false;
+    *clause = (struct rig_row_clause){.kind = (enum rig_row_clause_kind)kind,
+                                      .column = (uint8_t)(argument / 10),
+                                      .partner = (uint8_t)(argument % 10)};
+    return true;
+}
+
+/* Whether the read of such a clause is a further one of the statement after it. */
+static inline bool rig_row_is_further(enum rig_row_clause_kind kind)
+{
+    return kind == RIG_ROW_SOURCE || kind == RIG_ROW_PARTNERS || kind == RIG_ROW_ABSENT;
 }
 
 /* ---- conditions ---- */
@@ -238,6 +329,17 @@ static inline bool rig_row_asks_ids(const struct rig_row_where *condition)
     return condition->column == RIG_ROW_BY_ID || condition->column == RIG_ROW_BY_KEY;
 }
 
+/* The same of contents that are known, where the condition has tests. */
+static inline bool rig_row_contents_meet(const struct rig_row_where *condition, uint32_t contents)
+{
+    if (condition->is_joined) {
+        const uint32_t code = rig_row_column_code(contents, condition->joined_column);
+        if (code == RIG_ROW_NULL || (condition->joined_values >> code & 1) == 0)
+            return false;
+    }
+    return rig_row_tests_hold(&condition->tests, contents);
+}
+
 /* Whether the condition holds of a version of a row; never of a deleted one. `contents`: of the version, where the
  * condition has tests, which do not hold where they are not known. */
 static inline bool rig_row_meets(const struct rig_row_where *condition, int64_t id, int64_t version, uint32_t contents)
@@ -246,7 +348,7 @@ static inline bool rig_row_meets(const struct rig_row_where *condition, int64_t 
     if (rig_row_action(version) == RIG_ROWS_DELETE)
         return false;
     if (condition->column == RIG_ROW_BY_TESTS)
-        return contents != RIG_ROW_CONTENTS_UNKNOWN && rig_row_tests_hold(&condition->tests, contents);
+        return contents != RIG_ROW_CONTENTS_UNKNOWN && rig_row_contents_meet(condition, contents);
     if (condition->column == RIG_ROW_BY_REMAINDER)
         return has_value && rig_row_value(version) % condition->most == condition->least;
     const int64_t value = rig_row_asks_ids(condition)             ? rig_row_serial(id)

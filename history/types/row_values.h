@@ -16,6 +16,10 @@
  *
  * and sees the row as it was before the statement. `x % 10` has the sign of x.
  *
+ * The constant of an assignment, or the number that an insert writes, may be a subquery over the rows that another read
+ * of the statement shows (history/types/row_ops.h): the codes from RIG_ROW_COUNT_CODE on. Their values follow from the
+ * versions that this read shows, without the contents of the rows.
+ *
  * A condition has 56 bits: the number of its tests (2 bits), whether the first two and the last are joined by OR (1
  * each; else AND), whether there is a NOT before the first two, or before the only one (1), and three tests of 17 bits:
  *
@@ -39,6 +43,8 @@
 enum { RIG_ROW_NUMBERS = 3, RIG_ROW_TEXT = 3, RIG_ROW_VALUE_COLUMNS = 4 };
 enum { RIG_ROW_UNIQUE = 4, RIG_ROW_REFERENCE = 5, RIG_ROW_ALL_COLUMNS = 6 };
 enum { RIG_ROW_NULL = 0, RIG_ROW_ZERO = 10, RIG_ROW_VALUE_CODES = 20, RIG_ROW_VALUE_MOST = 9 };
+enum { RIG_ROW_COUNT_CODE = 20, RIG_ROW_GREATEST_CODE, RIG_ROW_LEAST_CODE, RIG_ROW_CODES };
+enum { RIG_ROW_SOURCE_MODULUS = 7 };
 enum { RIG_ROW_SQL_CLASS = 98, RIG_ROW_PAYLOAD_BITS = 25, RIG_ROW_KEYED_CLASS = 97, RIG_ROW_KEYED_BITS = 30 };
 enum { RIG_ROW_ASSIGNED_BITS = 12, RIG_ROW_MOST_TESTS = 3 };
 
@@ -111,6 +117,12 @@ static inline bool rig_row_is_code(uint32_t code)
     return code < RIG_ROW_VALUE_CODES;
 }
 
+/* Whether the code is a subquery: COUNT(*) % 10, MAX(v % 7) or MIN(v % 7), where v is the version of a row. */
+static inline bool rig_row_is_subquery(uint32_t code)
+{
+    return code >= RIG_ROW_COUNT_CODE && code < RIG_ROW_CODES;
+}
+
 static inline uint32_t rig_row_code_of(int64_t value)
 {
     return (uint32_t)(value + RIG_ROW_ZERO);
@@ -139,6 +151,17 @@ static inline bool rig_row_are_contents(uint64_t payload, uint32_t columns)
             return false;
     }
     return payload >> (5 * columns) == 0;
+}
+
+/* Whether an insert may write this: contents, whose numbers may be subqueries. */
+static inline bool rig_row_are_inserted(uint64_t payload)
+{
+    for (uint32_t column = 0; column < RIG_ROW_NUMBERS; column++) {
+        const uint32_t code = rig_row_column_code((uint32_t)payload, column);
+        if (rig_row_is_subquery(code))
+            payload -= (uint64_t)code << (5 * column);
+    }
+    return rig_row_are_contents(payload, RIG_ROW_VALUE_COLUMNS);
 }
 
 /* Whether a row with these contents has a value that a constraint is about. */
@@ -170,6 +193,8 @@ static inline bool rig_row_is_assignment(const struct rig_row_assigning *a)
     const bool texts = a->column == RIG_ROW_TEXT && a->source == RIG_ROW_TEXT;
     if (a->form == RIG_ROW_UNCHANGED)
         return rig_row_assignment_bits(a) == 0;
+    if (rig_row_is_subquery(a->constant))
+        return numbers && (a->form == RIG_ROW_SET_CONSTANT || a->form == RIG_ROW_SET_SUM);
     if (!rig_row_is_code(a->constant))
         return false;
     if (a->form == RIG_ROW_SET_CONSTANT)
@@ -221,6 +246,63 @@ static inline uint32_t rig_row_assign(uint32_t contents, uint64_t payload)
             after = rig_row_with_code(after, a.column, rig_row_assigned_code(&a, contents));
     }
     return after;
+}
+
+/* ---- subqueries ---- */
+
+/* What subqueries give over the rows that a read shows, as codes. */
+struct rig_row_subqueries {
+    uint32_t count;           /* rows */
+    uint32_t greatest, least; /* of v % 7; RIG_ROW_NULL: there is no row */
+};
+
+static inline void rig_row_source_add(struct rig_row_subqueries *source, int64_t version)
+{
+    const uint32_t code = rig_row_code_of(version % RIG_ROW_SOURCE_MODULUS);
+    source->greatest = code > source->greatest ? code : source->greatest;
+    source->least = source->count == 0 || code < source->least ? code : source->least;
+    source->count++;
+}
+
+/* The code of the value; of a code that is a value itself. */
+static inline uint32_t rig_row_sourced_code(const struct rig_row_subqueries *source, uint32_t code)
+{
+    return code == RIG_ROW_COUNT_CODE      ? rig_row_code_of(source->count % 10)
+           : code == RIG_ROW_GREATEST_CODE ? source->greatest
+           : code == RIG_ROW_LEAST_CODE    ? source->least
+                                           : code;
+}
+
+/* The contents that an insert writes, with values in the place of its subqueries. */
+static inline uint32_t rig_row_sourced_contents(const struct rig_row_subqueries *source, uint32_t contents)
+{
+    for (uint32_t column = 0; column < RIG_ROW_NUMBERS; column++)
+        contents =
+            rig_row_with_code(contents, column, rig_row_sourced_code(source, rig_row_column_code(contents, column)));
+    return contents;
+}
+
+/* The same of the assignments of an update. */
+static inline uint64_t rig_row_sourced_assignments(const struct rig_row_subqueries *source, uint64_t payload)
+{
+    uint64_t sourced = 0;
+    for (uint32_t which = 0; which < 2; which++) {
+        struct rig_row_assigning a = rig_row_assignment_of(payload, which);
+        a.constant = rig_row_sourced_code(source, a.constant);
+        sourced |= (uint64_t)rig_row_assignment_bits(&a) << (RIG_ROW_ASSIGNED_BITS * which);
+    }
+    return sourced;
+}
+
+/* Whether an insert (else: an update) that writes this has a subquery. */
+static inline bool rig_row_has_subquery(uint64_t payload, bool inserts)
+{
+    bool has = false;
+    for (uint32_t column = 0; inserts && column < RIG_ROW_NUMBERS; column++)
+        has |= rig_row_is_subquery(rig_row_column_code((uint32_t)payload, column));
+    for (uint32_t which = 0; !inserts && which < 2; which++)
+        has |= rig_row_is_subquery(rig_row_assignment_of(payload, which).constant);
+    return has;
 }
 
 /* ---- conditions ---- */

@@ -115,7 +115,8 @@ static inline enum rig_sql_action rig_sql_ops_action(enum rig_workload workload,
 static inline bool rig_sql_ops_are_silent(const struct rig_op *ops, uint32_t op)
 {
     return ops[op].kind == RIG_OP_EXPECT ||
-           (ops[op].kind == RIG_OP_ROW && (ops[op].value <= 0 || !rig_row_inserts(ops[op].value)));
+           (ops[op].kind == RIG_OP_ROW &&
+            (ops[op].value <= 0 || !rig_row_inserts(ops[op].value) || rig_row_has_source(ops[op].value)));
 }
 
 /* The number of the update or delete that the read at `op` belongs to; 0: it only reads. */

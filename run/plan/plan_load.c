@@ -381,6 +381,11 @@ static enum rig_rc check_driver_on(const struct reader *reader, const struct loa
                        driver->name);
         return refuse_in(reader, part->section, problem, err);
     }
+    if (part->workload->subqueries > 0 && (driver->features & RIG_DRIVER_SUBQUERIES) == 0) {
+        (void)snprintf(problem, sizeof problem,
+                       "`statements.subqueries`: the driver %s has no subqueries that show their rows", driver->name);
+        return refuse_in(reader, part->section, problem, err);
+    }
     if (part->workload->program && driver->rows == NULL) {
         (void)snprintf(problem, sizeof problem, "`program`: the driver %s does not run programs", driver->name);
         return refuse_in(reader, part->section, problem, err);

@@ -139,7 +139,7 @@ static const char *check_garbage(const struct rig_history *history, const struct
 static const char *check_internal(const struct rig_history *history, const struct rig_witness *w, bool shown)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[0]);
-    const struct rig_row_where condition = rig_row_asked_at(ops, w->op);
+    const struct rig_row_where condition = rig_row_asked_by(history, w->txns[0], w->op);
     if (w->other_op >= w->op || !rig_row_op_writes(&ops[w->other_op]) || ops[w->other_op].key != w->key ||
         !wrote(history, w->txns[0], w->key, ops[w->other_op].value, w->other_value))
         return "had not written the row itself";
@@ -150,7 +150,8 @@ static const char *check_internal(const struct rig_history *history, const struc
     }
     if (shown)
         return ops[w->other_op].value != w->value ? NULL : "read its own version";
-    return rig_row_meets_at(history, &condition, w->key, w->other_value, ops[w->other_op].value) == RIG_ROW_IS_MET
+    return !condition.is_partial && rig_row_meets_at(history, &condition, w->key, w->other_value,
+                                                     ops[w->other_op].value) == RIG_ROW_IS_MET
                ? NULL
                : "had left a row that does not match";
 }
@@ -185,7 +186,7 @@ static bool find_end(const struct rig_proof *proof, uint32_t key, int64_t id, bo
 {
     struct rig_row_touches all = {0};
     const char *lacks = rig_row_touches_collect(proof->history, proof->committed, key, id, &all);
-    struct rig_row_walk walk = rig_row_walk_along(&all);
+    struct rig_row_walk walk = rig_row_walk_along(proof->history, key, &all);
     while (lacks == NULL && rig_row_walk_on(&walk, &lacks))
         ;
     const bool known = lacks == NULL && all.count > 0;
@@ -264,7 +265,7 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
     if (read == NULL)
         return "made no such read";
     const uint32_t count = rig_row_count_shown(history, read, &w->other_value, &w->value);
-    const struct rig_row_where condition = rig_row_asked_at(rig_txn_ops(history, w->txns[0]), w->op);
+    const struct rig_row_where condition = rig_row_asked_by(history, w->txns[0], w->op);
     if (w->anomaly == RIG_ANOMALY_INTERNAL)
         return check_internal(history, w, count > 0);
     if (count == 0)

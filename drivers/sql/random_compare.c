@@ -1,0 +1,254 @@
+/* The comparison of a database's answers with rig's, before a load of the workload sql (random_sql.h). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/sql/random_sql.h"
+#include "drivers/sql/sql_values.h"
+#include "history/types/row_clauses.h"
+#include "history/types/row_ops.h"
+
+enum { COMPARED_ROWS = 60, COMPARED_CONDITIONS = 300, COMPARED_CHANGES = 100, COMPARED_SEED = 118 };
+
+struct compared {
+    enum rig_sql_random_dialect dialect;
+    struct rig_sql_own *own;
+    const char *table;
+    struct rig_rng rng;
+    struct rig_buf sql;
+    uint32_t contents[COMPARED_ROWS];
+    uint64_t shown; /* a bit a row */
+    bool odd;       /* an answer that is none of the rows, or another value than expected */
+};
+
+/* Any test of the grammar. */
+static uint64_t draw_test(struct rig_rng *rng)
+{
+    for (;;) {
+        const uint64_t bits = rig_rng_next(rng) & 0x1FFFF;
+        const struct rig_row_testing test = rig_row_test_of(bits);
+        if (rig_row_is_test(&test) && rig_row_test_bits(&test) == bits)
+            return bits;
+    }
+}
+
+uint64_t rig_sql_random_tests(struct rig_rng *rng)
+{
+    struct rig_row_testings tests = {.count = (uint8_t)(1 + rig_rng_below(rng, RIG_ROW_MOST_TESTS))};
+    tests.negated = rig_rng_below(rng, 2) == 0;
+    tests.either = tests.count > 1 && rig_rng_below(rng, 2) == 0;
+    tests.either_last = tests.count > 2 && rig_rng_below(rng, 2) == 0;
+    for (uint32_t i = 0; i < tests.count; i++)
+        tests.at[i] = rig_row_test_of(draw_test(rng));
+    return rig_row_tests_bits(&tests);
+}
+
+static uint32_t draw_contents(struct rig_rng *rng)
+{
+    uint32_t contents = 0;
+    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++)
+        contents = rig_row_with_code(contents, column, (uint32_t)rig_rng_below(rng, RIG_ROW_VALUE_CODES));
+    return contents;
+}
+
+/* One assignment of the grammar. */
+static uint64_t draw_assignment(struct rig_rng *rng)
+{
+    for (;;) {
+        const uint64_t payload = rig_rng_next(rng) & 0xFFF;
+        if (payload != 0 && rig_row_are_assignments(payload))
+            return payload;
+    }
+}
+
+static enum rig_rc ask(struct compared *c, rig_sql_tell tell, struct rig_err *err)
+{
+    if (c->sql.failed)
+        return rig_no_memory(err, "a statement");
+    c->own->deadline_ns = rig_sql_own_deadline_ns(c->own->run->env->core, c->own->run->options->transaction_timeout_ns);
+    return rig_sql_own_query(c->own, rig_buf_text(&c->sql), tell, c, err);
+}
+
+static void tell_id(void *context, const char *const *values, uint32_t count)
+{
+    struct compared *c = context;
+    int64_t id = 0;
+    const bool known = count >= 1 && values[0] != NULL && rig_sql_int_parse(values[0], strlen(values[0]), &id) &&
+                       id >= 0 && id < COMPARED_ROWS;
+    c->odd |= !known;
+    c->shown |= known ? UINT64_C(1) << id : 0;
+}
+
+/* A row: its id, and its values as texts. */
+static void tell_values(void *context, const char *const *values, uint32_t count)
+{
+    struct compared *c = context;
+    tell_id(context, values, count);
+    if (c->odd || count != 1 + RIG_ROW_VALUE_COLUMNS) {
+        c->odd = true;
+        return;
+    }
+    const uint32_t contents = c->contents[strtoul(values[0], NULL, 10)];
+    for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++) {
+        const char *value = values[1 + column] != NULL ? values[1 + column] : "-";
+        const uint32_t code = rig_row_column_code(contents, column);
+        char expected[RIG_SQL_INT_BYTES] = "-";
+        if (code != RIG_ROW_NULL && column == RIG_ROW_TEXT)
+            expected[0] = (char)('a' + code - 1);
+        else if (code != RIG_ROW_NULL)
+            expected[rig_sql_int_print(rig_row_value_of(code), expected)] = '\0';
+        c->odd |= strcmp(value, expected) != 0;
+    }
+}
+
+static enum rig_rc make_rows(struct compared *c, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t row = 0; rc == RIG_OK && row < COMPARED_ROWS; row++) {
+        c->contents[row] = draw_contents(&c->rng);
+        rig_buf_clear(&c->sql);
+        rig_buf_printf(&c->sql, "INSERT INTO %s (k, id, v, a, b, c, t) VALUES (-1, %u, 0, ", c->table, row);
+        rig_row_say_contents(rig_sql_random_words(c->dialect), c->contents[row], RIG_ROW_VALUE_COLUMNS, &c->sql);
+        rig_buf_add_char(&c->sql, ')');
+        rc = ask(c, NULL, err);
+    }
+    return rc;
+}
+
+static enum rig_rc compare_condition(struct compared *c, struct rig_err *err)
+{
+    const uint64_t bits = rig_sql_random_tests(&c->rng);
+    const struct rig_row_testings tests = rig_row_tests_of(bits);
+    uint64_t expected = 0;
+    for (uint32_t row = 0; row < COMPARED_ROWS; row++)
+        expected |= (uint64_t)rig_row_tests_hold(&tests, c->contents[row]) << row;
+    c->shown = 0;
+    rig_buf_clear(&c->sql);
+    rig_buf_printf(&c->sql, "SELECT id FROM %s WHERE k = -1 AND (", c->table);
+    rig_row_say_tests(rig_sql_random_words(c->dialect), bits, &c->sql);
+    rig_buf_add_char(&c->sql, ')');
+    const enum rig_rc rc = ask(c, tell_id, err);
+    if (rc != RIG_OK || (!c->odd && c->shown == expected))
+        return rc;
+    return rig_fail(err, RIG_E_CLUSTER,
+                    "the database and rig disagree on a condition of the workload sql, before the load: `%.700s` gives "
+                    "other rows than the SQL standard; no verdict could rest on it",
+                    rig_buf_text(&c->sql));
+}
+
+static enum rig_rc compare_change(struct compared *c, struct rig_err *err)
+{
+    char text[256];
+    const uint64_t payload = draw_assignment(&c->rng);
+    for (uint32_t row = 0; row < COMPARED_ROWS; row++)
+        c->contents[row] = rig_row_assign(c->contents[row], payload);
+    rig_buf_clear(&c->sql);
+    rig_buf_printf(&c->sql, "UPDATE %s SET p = v", c->table);
+    rig_row_say_assignments(rig_sql_random_words(c->dialect), payload, ", ", &c->sql);
+    rig_buf_add_text(&c->sql, " WHERE k = -1");
+    (void)snprintf(text, sizeof text, "%s", rig_buf_text(&c->sql));
+    enum rig_rc rc = ask(c, NULL, err);
+    c->shown = 0;
+    rig_buf_clear(&c->sql);
+    rig_buf_printf(&c->sql,
+                   rig_sql_random_is_standard(c->dialect) ? "SELECT id, a, b, c, t FROM %s WHERE k = -1"
+                   : c->dialect == RIG_SQL_RANDOM_MYSQL
+                       ? "SELECT id, COALESCE(CAST(a AS CHAR), '-'), COALESCE(CAST(b AS CHAR), '-'), "
+                         "COALESCE(CAST(c AS CHAR), '-'), COALESCE(t, '-') FROM %s WHERE k = -1"
+                       : "SELECT id, COALESCE(CAST(a AS text), '-'), COALESCE(CAST(b AS text), '-'), "
+                         "COALESCE(CAST(c AS text), '-'), COALESCE(t, '-') FROM %s WHERE k = -1",
+                   c->table);
+    rc = rc == RIG_OK ? ask(c, tell_values, err) : rc;
+    if (rc != RIG_OK || (!c->odd && c->shown == (UINT64_C(1) << COMPARED_ROWS) - 1))
+        return rc;
+    return rig_fail(err, RIG_E_CLUSTER,
+                    "the database and rig disagree on an assignment of the workload sql, before the load: `%s` leaves "
+                    "other values than the SQL standard; no verdict could rest on it",
+                    text);
+}
+
+static enum rig_rc insert_keyed(struct compared *c, uint32_t row, const char *unique, const char *reference,
+                                struct rig_err *err)
+{
+    rig_buf_clear(&c->sql);
+    rig_buf_printf(&c->sql, "INSERT INTO %s (k, id, v, u, r) VALUES (-1, %u, 0, %s, %s)", c->table, row, unique,
+                   reference);
+    return ask(c, NULL, err);
+}
+
+/* A foreign key or a unique index that is off would look like one that is broken. */
+static enum rig_rc compare_constraints(struct compared *c, struct rig_err *err)
+{
+    struct rig_err refused = {.rc = RIG_OK};
+    enum rig_rc rc = insert_keyed(c, COMPARED_ROWS, "1", "NULL", err);
+    if (rc == RIG_OK)
+        rc = insert_keyed(c, COMPARED_ROWS + 1, "2", "1", err);
+    if (rc != RIG_OK)
+        return rc;
+    if (insert_keyed(c, COMPARED_ROWS + 2, "3", "9", &refused) != RIG_OK &&
+        insert_keyed(c, COMPARED_ROWS + 2, "1", "NULL", &refused) != RIG_OK)
+        return RIG_OK;
+    return rig_fail(
+        err, RIG_E_CLUSTER,
+        "the database takes a row that a constraint of the workload sql forbids, before the load: `%.300s`; "
+        "turn its checks of foreign keys and of unique values on",
+        rig_buf_text(&c->sql));
+}
+
+/* H2 checks references row by row, so those that refer to others go first. */
+static enum rig_rc remove_rows(struct compared *c, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t which = 0; rc == RIG_OK && which < 2; which++) {
+        rig_buf_clear(&c->sql);
+        rig_buf_printf(&c->sql, "DELETE FROM %s WHERE k = -1%s", c->table, which == 0 ? " AND r IS NOT NULL" : "");
+        rc = ask(c, NULL, err);
+    }
+    return rc;
+}
+
+enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, const char *table,
+                                   struct rig_err *err)
+{
+    struct compared c = {.dialect = dialect, .own = own, .table = table};
+    rig_rng_init(&c.rng, COMPARED_SEED, 0);
+    rig_buf_init(&c.sql, 0);
+    enum rig_rc rc = make_rows(&c, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < COMPARED_CONDITIONS; i++)
+        rc = compare_condition(&c, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < COMPARED_CHANGES; i++)
+        rc = compare_change(&c, err);
+    if (rc == RIG_OK && rig_sql_random_has_key_in_table(dialect))
+        rc = compare_constraints(&c, err);
+    if (rc == RIG_OK)
+        rc = remove_rows(&c, err);
+    rig_buf_done(&c.sql);
+    return rc;
+}
+
+enum rig_rc rig_sql_random_prepare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, uint32_t count,
+                                   void (*name_table)(const struct rig_sql_own *own, uint32_t table,
+                                                      char name[static RIG_SQL_RANDOM_TABLE_BYTES]),
+                                   struct rig_err *err)
+{
+    struct rig_buf sql;
+    char name[RIG_SQL_RANDOM_TABLE_BYTES], plain[32];
+    name_table(own, 0, name);
+    enum rig_rc rc = rig_sql_random_compare(dialect, own, name, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_buf_init(&sql, 0);
+    for (uint32_t table = 0; table < count; table++) {
+        name_table(own, table, name);
+        (void)snprintf(plain, sizeof plain, "rig_%" PRIu32, table);
+        rig_sql_random_indexes(dialect, own->run->env->seed, table, name,
+                               rig_sql_random_is_standard(dialect) ? name : plain, &sql);
+    }
+    if (!rig_sql_random_is_standard(dialect))
+        rig_buf_add_text(&sql, dialect == RIG_SQL_RANDOM_MYSQL ? "DO 0" : "SELECT 1");
+    rc = sql.failed ? rig_no_memory(err, "the indexes of the run's tables")
+                    : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
+    rig_buf_done(&sql);
+    return rc;
+}
