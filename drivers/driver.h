@@ -304,6 +304,7 @@ struct rig_run_env {
      * without a value. Every session sees these rows, on every server. 0: keys have no row before their first write. */
     int64_t prefilled_keys;
     bool rolls_back;                       /* some transactions have a rollback */
+    uint32_t clauses;                      /* of sql: bits of enum rig_row_clause_kind that statements may have */
     enum rig_certificate_mode certificate; /* one that rig_driver.certificates has, or NONE */
 };
 

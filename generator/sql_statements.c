@@ -164,6 +164,16 @@ static uint64_t draw_assignments(struct rig_generator *generator)
 
 /* ---- further reads ---- */
 
+uint32_t rig_generator_clauses(const struct rig_generator_options *options)
+{
+    if (options->type != RIG_WORKLOAD_SQL)
+        return 0;
+    return (options->subqueries > 0 ? UINT32_C(1) << RIG_ROW_SOURCE : 0) |
+           (options->joins > 0 ? UINT32_C(1) << RIG_ROW_PARTNERS : 0) |
+           (options->absences > 0 ? UINT32_C(1) << RIG_ROW_ABSENT : 0) |
+           (options->skips > 0 ? UINT32_C(1) << RIG_ROW_SKIPS : 0);
+}
+
 static struct rig_op condition_op(const struct rig_generator *generator, int64_t key, int64_t value)
 {
     return (struct rig_op){generator->type->write_op, key, value};

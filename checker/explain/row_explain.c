@@ -316,6 +316,30 @@ static void add_condition(const struct rig_history *history, const struct rig_ro
         rig_say(history, text, " where %s in %d..%d", column, least, condition->most * unit + unit - 1);
 }
 
+static const char *column_name(uint32_t column)
+{
+    static const char *const names[] = {"a", "b", "c", "t", "u", "r"};
+    return names[column];
+}
+
+/* What the clause of the read at `op` adds. */
+static void add_clause(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    const struct rig_row_clause clause = rig_row_clause_before(ops, op);
+    const bool joins = clause.kind == RIG_ROW_PARTNERS || clause.kind == RIG_ROW_ABSENT;
+    const uint32_t own = joins ? rig_row_own_read(ops, rig_txn_op_count(history, txn), op) : RIG_ROW_NO_PART;
+    if (own != RIG_ROW_NO_PART)
+        rig_say(history, text,
+                clause.kind == RIG_ROW_PARTNERS ? " and %s = %s of a row of table %K to join"
+                                                : " and %s = %s of a row of table %K, by NOT EXISTS,",
+                column_name(clause.partner), column_name(clause.column), ops[own].key);
+    else if (clause.kind == RIG_ROW_SOURCE)
+        rig_buf_add_text(text, " for a subquery");
+    else if (clause.kind == RIG_ROW_SKIPS)
+        rig_buf_add_text(text, " without locked rows");
+}
+
 static void add_query(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
 {
     static const char *const did[] = {
@@ -327,6 +351,7 @@ static void add_query(const struct rig_history *history, uint32_t txn, uint32_t 
     rig_say(history, text, "%T %s table %K", txn, did[condition.form], ops[op].key);
     if (has_condition)
         add_condition(history, &condition, text);
+    add_clause(history, txn, op, text);
     rig_say(history, text, " as %L", txn, op);
 }
 

@@ -126,12 +126,14 @@ static bool note_lost(struct infer *in, struct shown *shown, int64_t id, uint32_
     return note(in, shown, RIG_ANOMALY_LOST_UPDATE, id, rig_rows_number(in->rows, version), other->txn, other->op);
 }
 
-/* Whether the row meets the condition at the version that the read shows, as far as its contents are known. */
-static bool may_meet(const struct infer *in, const struct shown *shown, int64_t id, int64_t number, uint32_t version)
+/* Whether the row meets the condition at the version that the read shows, as far as its contents are known: the read is
+ * open where they are not. */
+static bool may_meet(const struct infer *in, struct shown *shown, int64_t id, int64_t number, uint32_t version)
 {
     if (shown->condition.column != RIG_ROW_BY_TESTS)
         return rig_row_matches(&shown->condition, id, number);
     const bool unknown = version == RIG_ROW_NONE || in->rows->versions[version].contents == RIG_ROW_CONTENTS_UNKNOWN;
+    shown->is_open |= unknown;
     return unknown || rig_rows_meets(in->rows, &shown->condition, version);
 }
 
@@ -352,6 +354,16 @@ static bool says_nothing(const struct infer *in, const struct shown *shown, uint
            (shown->is_missing && (end == ENDS_DELETED || !rig_row_contents_meet(&shown->condition, end)));
 }
 
+/* Whether the read may miss rows that it asks for because of others that no answer shows: then these decide which versions
+ * it may have seen. It may have missed the rows before they were inserted. */
+static bool may_have_partners(const struct infer *in, uint32_t txn, uint32_t op)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
+    const uint32_t *first = &in->rows->insert_first[ops[op].key];
+    return rig_row_clause_before(ops, op).kind != RIG_ROW_SKIPS &&
+           first[1] - first[0] > rig_txn_op_list(in->history, &ops[op]).count / 2;
+}
+
 static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
 {
     struct shown shown = {.ops = rig_txn_ops(in->history, txn), .txn = txn, .op = op};
@@ -398,6 +410,8 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
                        : in->shown_by[insert] != in->reads && !take_absent(in, &shown, insert))
             return false;
     }
+    if (shown.condition.is_partial && !shown.is_missing)
+        shown.is_missing = may_have_partners(in, txn, op);
     in->open_reads += shown.is_open || shown.is_missing;
     in->missing_reads += shown.is_missing && !shown.is_open;
     return true;

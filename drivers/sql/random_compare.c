@@ -9,7 +9,14 @@
 #include "history/types/row_clauses.h"
 #include "history/types/row_ops.h"
 
-enum { COMPARED_ROWS = 60, COMPARED_CONDITIONS = 300, COMPARED_CHANGES = 100, COMPARED_SEED = 118 };
+enum {
+    COMPARED_ROWS = 60,
+    COMPARED_CONDITIONS = 300,
+    COMPARED_CHANGES = 100,
+    COMPARED_FORMS = 30,
+    COMPARED_SEED = 118
+};
+enum { MOST_OPS = 6, COMPARED_KEY = -1 };
 
 struct compared {
     enum rig_sql_random_dialect dialect;
@@ -17,9 +24,10 @@ struct compared {
     const char *table;
     struct rig_rng rng;
     struct rig_buf sql;
-    uint32_t contents[COMPARED_ROWS];
-    uint64_t shown; /* a bit a row */
-    bool odd;       /* an answer that is none of the rows, or another value than expected */
+    uint32_t contents[COMPARED_ROWS]; /* of the row whose id is one more than the place */
+    int64_t versions[COMPARED_ROWS];
+    uint64_t shown, further; /* a bit a row; further: of further reads */
+    bool odd;                /* an answer that is none of the rows, or another value than expected */
 };
 
 /* Any test of the grammar. */
@@ -75,9 +83,9 @@ static void tell_id(void *context, const char *const *values, uint32_t count)
     struct compared *c = context;
     int64_t id = 0;
     const bool known = count >= 1 && values[0] != NULL && rig_sql_int_parse(values[0], strlen(values[0]), &id) &&
-                       id >= 0 && id < COMPARED_ROWS;
+                       id > 0 && id <= COMPARED_ROWS;
     c->odd |= !known;
-    c->shown |= known ? UINT64_C(1) << id : 0;
+    c->shown |= known ? UINT64_C(1) << (id - 1) : 0;
 }
 
 /* A row: its id, and its values as texts. */
@@ -89,7 +97,7 @@ static void tell_values(void *context, const char *const *values, uint32_t count
         c->odd = true;
         return;
     }
-    const uint32_t contents = c->contents[strtoul(values[0], NULL, 10)];
+    const uint32_t contents = c->contents[strtoul(values[0], NULL, 10) - 1];
     for (uint32_t column = 0; column < RIG_ROW_VALUE_COLUMNS; column++) {
         const char *value = values[1 + column] != NULL ? values[1 + column] : "-";
         const uint32_t code = rig_row_column_code(contents, column);
@@ -107,8 +115,10 @@ static enum rig_rc make_rows(struct compared *c, struct rig_err *err)
     enum rig_rc rc = RIG_OK;
     for (uint32_t row = 0; rc == RIG_OK && row < COMPARED_ROWS; row++) {
         c->contents[row] = draw_contents(&c->rng);
+        c->versions[row] = row + 1;
         rig_buf_clear(&c->sql);
-        rig_buf_printf(&c->sql, "INSERT INTO %s (k, id, v, a, b, c, t) VALUES (-1, %u, 0, ", c->table, row);
+        rig_buf_printf(&c->sql, "INSERT INTO %s (k, id, v, a, b, c, t) VALUES (-1, %u, %u, ", c->table, row + 1,
+                       row + 1);
         rig_row_say_contents(rig_sql_random_words(c->dialect), c->contents[row], RIG_ROW_VALUE_COLUMNS, &c->sql);
         rig_buf_add_char(&c->sql, ')');
         rc = ask(c, NULL, err);
@@ -137,8 +147,28 @@ static enum rig_rc compare_condition(struct compared *c, struct rig_err *err)
                     rig_buf_text(&c->sql));
 }
 
+/* Whether the rows have their values. */
+static enum rig_rc ask_values(struct compared *c, bool *right, struct rig_err *err)
+{
+    c->shown = 0;
+    c->odd = false;
+    rig_buf_clear(&c->sql);
+    rig_buf_printf(&c->sql,
+                   rig_sql_random_is_standard(c->dialect) ? "SELECT id, a, b, c, t FROM %s WHERE k = -1"
+                   : c->dialect == RIG_SQL_RANDOM_MYSQL
+                       ? "SELECT id, COALESCE(CAST(a AS CHAR), '-'), COALESCE(CAST(b AS CHAR), '-'), "
+                         "COALESCE(CAST(c AS CHAR), '-'), COALESCE(t, '-') FROM %s WHERE k = -1"
+                       : "SELECT id, COALESCE(CAST(a AS text), '-'), COALESCE(CAST(b AS text), '-'), "
+                         "COALESCE(CAST(c AS text), '-'), COALESCE(t, '-') FROM %s WHERE k = -1",
+                   c->table);
+    const enum rig_rc rc = ask(c, tell_values, err);
+    *right = !c->odd && c->shown == (UINT64_C(1) << COMPARED_ROWS) - 1;
+    return rc;
+}
+
 static enum rig_rc compare_change(struct compared *c, struct rig_err *err)
 {
+    bool right = false;
     char text[256];
     const uint64_t payload = draw_assignment(&c->rng);
     for (uint32_t row = 0; row < COMPARED_ROWS; row++)
@@ -149,24 +179,227 @@ static enum rig_rc compare_change(struct compared *c, struct rig_err *err)
     rig_buf_add_text(&c->sql, " WHERE k = -1");
     (void)snprintf(text, sizeof text, "%s", rig_buf_text(&c->sql));
     enum rig_rc rc = ask(c, NULL, err);
-    c->shown = 0;
-    rig_buf_clear(&c->sql);
-    rig_buf_printf(&c->sql,
-                   rig_sql_random_is_standard(c->dialect) ? "SELECT id, a, b, c, t FROM %s WHERE k = -1"
-                   : c->dialect == RIG_SQL_RANDOM_MYSQL
-                       ? "SELECT id, COALESCE(CAST(a AS CHAR), '-'), COALESCE(CAST(b AS CHAR), '-'), "
-                         "COALESCE(CAST(c AS CHAR), '-'), COALESCE(t, '-') FROM %s WHERE k = -1"
-                       : "SELECT id, COALESCE(CAST(a AS text), '-'), COALESCE(CAST(b AS text), '-'), "
-                         "COALESCE(CAST(c AS text), '-'), COALESCE(t, '-') FROM %s WHERE k = -1",
-                   c->table);
-    rc = rc == RIG_OK ? ask(c, tell_values, err) : rc;
-    if (rc != RIG_OK || (!c->odd && c->shown == (UINT64_C(1) << COMPARED_ROWS) - 1))
+    rc = rc == RIG_OK ? ask_values(c, &right, err) : rc;
+    if (rc != RIG_OK || right)
         return rc;
     return rig_fail(err, RIG_E_CLUSTER,
                     "the database and rig disagree on an assignment of the workload sql, before the load: `%s` leaves "
                     "other values than the SQL standard; no verdict could rest on it",
                     text);
 }
+
+/* ---- statements with a further read ---- */
+
+/* A statement on the compared rows: a further read with its clause, and the own one. */
+struct form {
+    struct rig_row_clause clause;
+    struct rig_row_testings own, further;
+    struct rig_op ops[MOST_OPS];
+    uint32_t op_count, op; /* op: that has the statement */
+};
+
+/* Pairs of a row and its version, in columns or as texts. Further reads have negative ids. */
+static void tell_pairs(void *context, const char *const *values, uint32_t count)
+{
+    struct compared *c = context;
+    int64_t numbers[2];
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *at = values[i] == NULL ? "" : values[i];
+        for (size_t length; (length = strcspn(at, ",")) > 0; at += length + (at[length] == ',')) {
+            c->odd |= !rig_sql_int_parse(at, length, &numbers[taken % 2]);
+            if (c->odd || ++taken % 2 != 0)
+                continue;
+            const int64_t id = numbers[0] < 0 ? -numbers[0] : numbers[0];
+            c->odd |= id < 1 || id > COMPARED_ROWS || c->versions[id - 1] != numbers[1];
+            *(numbers[0] < 0 ? &c->further : &c->shown) |= c->odd ? 0 : UINT64_C(1) << (id - 1);
+        }
+    }
+    c->odd |= taken % 2 != 0;
+}
+
+static enum rig_rc ask_form(struct compared *c, const struct form *form, struct rig_err *err)
+{
+    const struct rig_transaction transaction = {.ops = form->ops, .op_count = form->op_count};
+    const struct rig_sql_random_tables tables = {c->table, c->table};
+    const uint32_t parts = rig_sql_random_parts(c->dialect, &transaction, form->op);
+    enum rig_rc rc = RIG_OK;
+    c->shown = c->further = 0;
+    c->odd = false;
+    for (uint32_t part = 0; rc == RIG_OK && part < parts; part++) {
+        rig_buf_clear(&c->sql);
+        rig_sql_random_print(c->dialect, &tables, &transaction, form->op, part, &c->sql);
+        rc = ask(c, part + 1 == parts ? tell_pairs : NULL, err);
+    }
+    return rc;
+}
+
+static void add_op(struct form *form, enum rig_op_kind kind, int64_t value)
+{
+    form->ops[form->op_count++] = (struct rig_op){kind, COMPARED_KEY, value};
+}
+
+/* A read by the condition; of a further one with its clause. */
+static void add_reading(struct form *form, const struct rig_row_testings *tests, const struct rig_row_clause *clause)
+{
+    if (clause != NULL)
+        add_op(form, RIG_OP_ROW, rig_row_clause_value(clause->kind, clause->column, clause->partner));
+    add_op(form, RIG_OP_ROW, rig_row_tests_value(rig_row_tests_bits(tests), RIG_ROW_LISTED, RIG_ROW_SELECTED));
+    add_op(form, RIG_OP_READ_WHERE, 0);
+}
+
+static struct form draw_form(struct rig_rng *rng, enum rig_row_clause_kind kind)
+{
+    const bool joins = kind != RIG_ROW_SOURCE;
+    struct form form = {.clause = {.kind = kind}};
+    form.own = rig_row_tests_of(rig_sql_random_tests(rng));
+    form.further = rig_row_tests_of(rig_sql_random_tests(rng));
+    if (joins) {
+        form.clause.column = (uint8_t)rig_rng_below(rng, RIG_ROW_VALUE_COLUMNS);
+        form.clause.partner =
+            form.clause.column == RIG_ROW_TEXT ? (uint8_t)RIG_ROW_TEXT : (uint8_t)rig_rng_below(rng, RIG_ROW_NUMBERS);
+    }
+    add_reading(&form, &form.further, &form.clause);
+    add_reading(&form, &form.own, NULL);
+    form.op = form.op_count - 1;
+    return form;
+}
+
+static uint64_t rows_with(const struct compared *c, const struct rig_row_testings *tests)
+{
+    uint64_t rows = 0;
+    for (uint32_t row = 0; row < COMPARED_ROWS; row++)
+        rows |= (uint64_t)rig_row_tests_hold(tests, c->contents[row]) << row;
+    return rows;
+}
+
+/* Of these rows, those that have a value of the others in the column; bits of the values. */
+static uint32_t values_of(const struct compared *c, uint64_t rows, uint32_t column)
+{
+    uint32_t values = 0;
+    for (uint32_t row = 0; row < COMPARED_ROWS; row++)
+        values |= (rows >> row & 1) != 0 ? UINT32_C(1) << rig_row_column_code(c->contents[row], column) : 0;
+    return values & ~(UINT32_C(1) << RIG_ROW_NULL);
+}
+
+static uint64_t with_values(const struct compared *c, uint64_t rows, uint32_t column, uint32_t values)
+{
+    uint64_t found = 0;
+    for (uint32_t row = 0; row < COMPARED_ROWS; row++)
+        found |= (uint64_t)(values >> rig_row_column_code(c->contents[row], column) & 1) << row;
+    return found & rows;
+}
+
+static enum rig_rc disagree(const struct compared *c, const char *what, struct rig_err *err)
+{
+    return rig_fail(
+        err, RIG_E_CLUSTER,
+        "the database and rig disagree on %s of the workload sql, before the load: `%.700s` gives other rows "
+        "or values than the SQL standard; no verdict could rest on it",
+        what, rig_buf_text(&c->sql));
+}
+
+static enum rig_rc compare_join(struct compared *c, struct rig_err *err)
+{
+    const struct form form = draw_form(&c->rng, RIG_ROW_PARTNERS);
+    const uint64_t own = rows_with(c, &form.own), others = rows_with(c, &form.further);
+    const uint64_t partners = with_values(c, others, form.clause.partner, values_of(c, own, form.clause.column));
+    const enum rig_rc rc = ask_form(c, &form, err);
+    if (rc != RIG_OK || (!c->odd && c->shown == own && c->further == partners))
+        return rc;
+    return disagree(c, "a join", err);
+}
+
+static enum rig_rc compare_absence(struct compared *c, struct rig_err *err)
+{
+    const struct form form = draw_form(&c->rng, RIG_ROW_ABSENT);
+    const uint64_t own = rows_with(c, &form.own), others = rows_with(c, &form.further);
+    const uint64_t have = with_values(c, own, form.clause.column, values_of(c, others, form.clause.partner));
+    const enum rig_rc rc = ask_form(c, &form, err);
+    if (rc != RIG_OK || (!c->odd && c->shown == (own & ~have) && c->further == 0))
+        return rc;
+    return disagree(c, "NOT EXISTS", err);
+}
+
+/* An update of a number by a subquery. */
+static enum rig_rc compare_subquery(struct compared *c, int64_t count, struct rig_err *err)
+{
+    struct rig_row_assigning a = {.column = (uint32_t)rig_rng_below(&c->rng, RIG_ROW_NUMBERS),
+                                  .form = rig_rng_below(&c->rng, 2) == 0 ? RIG_ROW_SET_CONSTANT : RIG_ROW_SET_SUM,
+                                  .source = (uint32_t)rig_rng_below(&c->rng, RIG_ROW_NUMBERS)};
+    a.constant = RIG_ROW_COUNT_CODE + (uint32_t)rig_rng_below(&c->rng, RIG_ROW_CODES - RIG_ROW_COUNT_CODE);
+    const int64_t number = rig_row_sql_number(count, rig_row_assignment_bits(&a), RIG_ROWS_UPDATE);
+    struct form form = draw_form(&c->rng, RIG_ROW_SOURCE);
+    const uint64_t own = rows_with(c, &form.own), others = own == 0 ? 0 : rows_with(c, &form.further);
+    struct rig_row_subqueries source = {.count = 0};
+    bool right = false;
+    for (uint32_t row = 0; row < COMPARED_ROWS; row++) {
+        if ((others >> row & 1) != 0)
+            rig_row_source_add(&source, c->versions[row]);
+    }
+    add_op(&form, RIG_OP_ROW, number);
+    enum rig_rc rc = ask_form(c, &form, err);
+    if (rc == RIG_OK && (c->odd || c->shown != own || c->further != others))
+        return disagree(c, "a subquery", err);
+    for (uint32_t row = 0; row < COMPARED_ROWS; row++) {
+        if ((own >> row & 1) == 0)
+            continue;
+        c->contents[row] = rig_row_contents_from(number, c->contents[row], &source);
+        c->versions[row] = number;
+    }
+    rc = rc == RIG_OK ? ask_values(c, &right, err) : rc;
+    return rc != RIG_OK || right ? rc : disagree(c, "a subquery", err);
+}
+
+/* INSERT ... SELECT: the row takes the place of the last one. */
+static enum rig_rc compare_insert_select(struct compared *c, int64_t count, struct rig_err *err)
+{
+    const uint32_t last = COMPARED_ROWS - 1;
+    struct form form = {.own = rig_row_tests_of(rig_sql_random_tests(&c->rng))};
+    struct rig_row_subqueries source = {.count = 0};
+    const uint64_t own = rows_with(c, &form.own);
+    uint32_t contents = rig_row_with_code(draw_contents(&c->rng), 0, RIG_ROW_COUNT_CODE);
+    contents = rig_row_with_code(rig_row_with_code(contents, 1, RIG_ROW_GREATEST_CODE), 2, RIG_ROW_LEAST_CODE);
+    const int64_t number = rig_row_sql_number(count, contents, RIG_ROWS_INSERT);
+    bool right = false;
+    for (uint32_t row = 0; row < COMPARED_ROWS; row++) {
+        if ((own >> row & 1) != 0)
+            rig_row_source_add(&source, c->versions[row]);
+    }
+    add_reading(&form, &form.own, NULL);
+    form.op = form.op_count - 1;
+    add_op(&form, RIG_OP_ROW, number);
+    enum rig_rc rc = ask_form(c, &form, err);
+    if (rc == RIG_OK && (c->odd || c->shown != own || c->further != 0))
+        return disagree(c, "INSERT ... SELECT", err);
+    rig_buf_clear(&c->sql);
+    rig_buf_printf(&c->sql, "DELETE FROM %s WHERE k = -1 AND id = %d", c->table, COMPARED_ROWS);
+    rc = rc == RIG_OK ? ask(c, NULL, err) : rc;
+    rig_buf_clear(&c->sql);
+    rig_buf_printf(&c->sql, "UPDATE %s SET id = %d WHERE k = -1 AND id = %" PRId64, c->table, COMPARED_ROWS, number);
+    rc = rc == RIG_OK ? ask(c, NULL, err) : rc;
+    c->contents[last] = rig_row_contents_from(number, 0, &source);
+    c->versions[last] = number;
+    rc = rc == RIG_OK ? ask_values(c, &right, err) : rc;
+    return rc != RIG_OK || right ? rc : disagree(c, "INSERT ... SELECT", err);
+}
+
+static enum rig_rc compare_forms(struct compared *c, struct rig_err *err)
+{
+    const uint32_t clauses = c->own->run->env->clauses;
+    enum rig_rc rc = RIG_OK;
+    for (int64_t i = 1; rc == RIG_OK && i <= COMPARED_FORMS; i++) {
+        if ((clauses >> RIG_ROW_PARTNERS & 1) != 0)
+            rc = compare_join(c, err);
+        if (rc == RIG_OK && (clauses >> RIG_ROW_ABSENT & 1) != 0)
+            rc = compare_absence(c, err);
+        if (rc == RIG_OK && (clauses >> RIG_ROW_SOURCE & 1) != 0)
+            rc = i % 2 == 0 ? compare_subquery(c, i, err) : compare_insert_select(c, i, err);
+    }
+    return rc;
+}
+
+/* ---- constraints ---- */
 
 static enum rig_rc insert_keyed(struct compared *c, uint32_t row, const char *unique, const char *reference,
                                 struct rig_err *err)
@@ -181,13 +414,13 @@ static enum rig_rc insert_keyed(struct compared *c, uint32_t row, const char *un
 static enum rig_rc compare_constraints(struct compared *c, struct rig_err *err)
 {
     struct rig_err refused = {.rc = RIG_OK};
-    enum rig_rc rc = insert_keyed(c, COMPARED_ROWS, "1", "NULL", err);
+    enum rig_rc rc = insert_keyed(c, COMPARED_ROWS + 1, "1", "NULL", err);
     if (rc == RIG_OK)
-        rc = insert_keyed(c, COMPARED_ROWS + 1, "2", "1", err);
+        rc = insert_keyed(c, COMPARED_ROWS + 2, "2", "1", err);
     if (rc != RIG_OK)
         return rc;
-    if (insert_keyed(c, COMPARED_ROWS + 2, "3", "9", &refused) != RIG_OK &&
-        insert_keyed(c, COMPARED_ROWS + 2, "1", "NULL", &refused) != RIG_OK)
+    if (insert_keyed(c, COMPARED_ROWS + 3, "3", "9", &refused) != RIG_OK &&
+        insert_keyed(c, COMPARED_ROWS + 3, "1", "NULL", &refused) != RIG_OK)
         return RIG_OK;
     return rig_fail(
         err, RIG_E_CLUSTER,
@@ -219,6 +452,8 @@ enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct r
         rc = compare_condition(&c, err);
     for (uint32_t i = 0; rc == RIG_OK && i < COMPARED_CHANGES; i++)
         rc = compare_change(&c, err);
+    if (rc == RIG_OK)
+        rc = compare_forms(&c, err);
     if (rc == RIG_OK && rig_sql_random_has_key_in_table(dialect))
         rc = compare_constraints(&c, err);
     if (rc == RIG_OK)

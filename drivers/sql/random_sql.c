@@ -329,50 +329,85 @@ static void add_insert_select(const struct statement *s, struct rig_buf *sql)
     rig_buf_add_text(sql, collects ? "" : " RETURNING s");
 }
 
-/* The assignments that have no subquery, or those that have one as columns, or as values. */
-enum assigned { ASSIGNED_PLAINLY, ASSIGNED_COLUMNS, ASSIGNED_VALUES };
-
-/* `subquery`: its value, or NULL for the subquery itself. */
-static void add_assigned(const struct statement *s, enum assigned what, struct rig_buf *sql)
+/* The assignments that have a subquery, or those that have none; `add`: adds one. */
+static void add_assigned(const struct statement *s, bool selects,
+                         void (*add)(const struct statement *s, const struct rig_row_assigning *a, struct rig_buf *sql),
+                         struct rig_buf *sql)
 {
     for (uint32_t which = 0; which < 2; which++) {
         const struct rig_row_assigning a = rig_row_assignment_of(rig_row_payload(s->number), which);
-        const bool sums = a.form == RIG_ROW_SET_SUM;
-        if (a.form == RIG_ROW_UNCHANGED || rig_row_is_subquery(a.constant) != (what != ASSIGNED_PLAINLY))
-            continue;
-        if (what == ASSIGNED_PLAINLY) {
-            rig_buf_add_text(sql, ", ");
-            rig_row_say_assignment(words_of(s->dialect), &a, sql);
-        } else if (what == ASSIGNED_COLUMNS) {
-            rig_buf_printf(sql, "%s, ", column_name(a.column));
-        } else {
-            if (sums)
-                rig_buf_printf(sql, "(%s.%s + ", s->table, column_name(a.source));
-            add_subquery(a.constant, sql);
-            rig_buf_add_text(sql, sums ? ") % 10, " : ", ");
-        }
+        if (a.form != RIG_ROW_UNCHANGED && rig_row_is_subquery(a.constant) == selects)
+            add(s, &a, sql);
     }
+}
+
+static void add_plain(const struct statement *s, const struct rig_row_assigning *a, struct rig_buf *sql)
+{
+    rig_buf_add_text(sql, ", ");
+    rig_row_say_assignment(words_of(s->dialect), a, sql);
+}
+
+static void add_column(const struct statement *s, const struct rig_row_assigning *a, struct rig_buf *sql)
+{
+    (void)s;
+    rig_buf_printf(sql, "%s, ", column_name(a->column));
+}
+
+static void add_value(const struct statement *s, const struct rig_row_assigning *a, struct rig_buf *sql)
+{
+    const bool sums = a->form == RIG_ROW_SET_SUM;
+    if (sums)
+        rig_buf_printf(sql, "(%s.%s + ", s->table, column_name(a->source));
+    add_subquery(a->constant, sql);
+    rig_buf_add_text(sql, sums ? ") % 10, " : ", ");
+}
+
+/* The table of the subquery, and its condition. */
+static void add_source(const struct statement *s, struct rig_buf *sql)
+{
+    rig_buf_printf(sql, " FROM %s y WHERE k = %" PRId64 " AND (", s->other, s->further.key);
+    rig_row_say_tests(words_of(s->dialect), s->further.tests, sql);
+    rig_buf_add_char(sql, ')');
+}
+
+/* SQLite: a subquery of its own, which does not refer to the row: one that does runs again for each row, and sees what
+ * the statement has changed so far. */
+static void add_alone(const struct statement *s, const struct rig_row_assigning *a, struct rig_buf *sql)
+{
+    const bool sums = a->form == RIG_ROW_SET_SUM;
+    rig_buf_printf(sql, ", %s = ", column_name(a->column));
+    if (sums)
+        rig_buf_printf(sql, "(%s + ", column_name(a->source));
+    rig_buf_add_text(sql, "(SELECT ");
+    add_subquery(a->constant, sql);
+    add_source(s, sql);
+    rig_buf_add_text(sql, sums ? ")) % 10" : ")");
 }
 
 /* UPDATE ... SET (column, s) = (SELECT ...): each row that it returns has the list of those of the subquery. */
 static void add_update_select(const struct statement *s, struct rig_buf *sql)
 {
+    const bool alone = s->dialect == RIG_SQL_RANDOM_SQLITE;
     rig_buf_printf(sql, "UPDATE %s SET p = v, v = %" PRId64, s->table, s->number);
-    add_assigned(s, ASSIGNED_PLAINLY, sql);
-    rig_buf_add_text(sql, ", (");
-    add_assigned(s, ASSIGNED_COLUMNS, sql);
-    rig_buf_add_text(sql, "s) = (SELECT ");
-    add_assigned(s, ASSIGNED_VALUES, sql);
+    add_assigned(s, false, add_plain, sql);
+    if (alone)
+        add_assigned(s, true, add_alone, sql);
+    rig_buf_add_text(sql, alone ? ", " : ", (");
+    if (!alone)
+        add_assigned(s, true, add_column, sql);
+    rig_buf_add_text(sql, alone ? "s = (SELECT " : "s) = (SELECT ");
+    if (!alone)
+        add_assigned(s, true, add_value, sql);
     add_list(s, true, sql);
-    rig_buf_printf(sql, " FROM %s y WHERE k = %" PRId64 " AND (", s->other, s->further.key);
-    rig_row_say_tests(words_of(s->dialect), s->further.tests, sql);
-    rig_buf_add_text(sql, "))");
+    add_source(s, sql);
+    rig_buf_add_char(sql, ')');
     add_where(s, sql);
     rig_buf_add_text(sql, " RETURNING id || ',' || p || s");
 }
 
-static void add_collected_value(const struct rig_row_assigning *a, struct rig_buf *sql)
+static void add_collected_value(const struct statement *s, const struct rig_row_assigning *a, struct rig_buf *sql)
 {
+    (void)s;
     static const char *const values[] = {"y.n", "y.g", "y.l"};
     const char *value = values[a->constant - RIG_ROW_COUNT_CODE];
     if (a->form == RIG_ROW_SET_SUM)
@@ -381,25 +416,20 @@ static void add_collected_value(const struct rig_row_assigning *a, struct rig_bu
         rig_buf_printf(sql, ", %s = %s", column_name(a->column), value);
 }
 
-/* The same of MySQL, which assigns no rows of columns: the subquery is a table of one row. @rig takes v, and not p, since
- * an update of several tables does not promise an order of its assignments. */
+/* The same of MySQL, which assigns no rows of columns: the subquery is a table of one row. */
 static void add_collected_select(const struct statement *s, struct rig_buf *sql)
 {
     rig_buf_printf(sql, "UPDATE %s, (SELECT COUNT(*) %% 10 AS n, MAX(v %% %d) AS g, MIN(v %% %d) AS l, ", s->table,
                    RIG_ROW_SOURCE_MODULUS, RIG_ROW_SOURCE_MODULUS);
     add_list(s, true, sql);
-    rig_buf_printf(sql, " AS q FROM %s WHERE k = %" PRId64 " AND (", s->other, s->further.key);
-    rig_row_say_tests(words_of(s->dialect), s->further.tests, sql);
+    rig_buf_add_text(sql, " AS q");
+    add_source(s, sql);
     rig_buf_printf(sql,
-                   ")) AS y SET p = v, v = %" PRId64
+                   ") AS y SET p = v, v = %" PRId64
                    " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', v, y.q))",
                    s->number);
-    add_assigned(s, ASSIGNED_PLAINLY, sql);
-    for (uint32_t which = 0; which < 2; which++) {
-        const struct rig_row_assigning a = rig_row_assignment_of(rig_row_payload(s->number), which);
-        if (rig_row_is_subquery(a.constant))
-            add_collected_value(&a, sql);
-    }
+    add_assigned(s, false, add_plain, sql);
+    add_assigned(s, true, add_collected_value, sql);
     add_where(s, sql);
 }
 
@@ -430,7 +460,8 @@ static void add_insert(const struct statement *s, struct rig_buf *sql)
     rig_buf_add_char(sql, ')');
 }
 
-/* Of MySQL: part 0 clears @rig, the last one reads it. Between them the rows get their version and are collected, and a
+/* Of MySQL: part 0 clears @rig, the last one reads it. @rig takes v, which its own assignment sees as it was, and not p:
+ * with a further table MySQL makes all assignments at once, and p would still be the version before. Between them the rows get their version and are collected, and a
  * delete then removes those that it marked, by the same condition. */
 static void add_collected(const struct statement *s, uint32_t part, struct rig_buf *sql)
 {
@@ -445,8 +476,8 @@ static void add_collected(const struct statement *s, uint32_t part, struct rig_b
     } else if (part == 1) {
         rig_buf_printf(sql,
                        "UPDATE %s SET %s = %" PRId64
-                       " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', %s))",
-                       s->table, removes ? "p" : "p = v, v", s->number, removes ? "v" : "p");
+                       " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', v))",
+                       s->table, removes ? "p" : "p = v, v", s->number);
         rig_row_say_assignments(words_of(s->dialect), removes ? 0 : rig_row_payload(s->number), ", ", sql);
         add_where(s, sql);
     } else if (removes && part == 2) {

@@ -438,6 +438,15 @@ static uint32_t keys_a_read(const struct rig_plan *plan)
     return most > 0 && most < wanted ? (uint32_t)most : wanted;
 }
 
+/* Of the workload sql: the clauses that reads may have. */
+static uint32_t run_clauses(const struct rig_plan *plan)
+{
+    uint32_t clauses = 0;
+    for (uint32_t i = 0; i < rig_plan_phases(plan); i++)
+        clauses |= rig_generator_clauses(rig_plan_workload(plan, i));
+    return clauses;
+}
+
 static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *plan,
                               const struct rig_run_options *options, struct rig_err *err)
 {
@@ -472,7 +481,8 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
                              .certificate = plan->versions_source.count > 0 ? RIG_CERTIFICATE_NONE : plan->certificate,
                              .accounts = rig_generator_accounts(&plan->workload),
                              .prefilled_keys = plan->prefilled_keys,
-                             .rolls_back = rig_run_rolls_back(plan)};
+                             .rolls_back = rig_run_rolls_back(plan),
+                             .clauses = run_clauses(plan)};
     if (options->task != NULL) { /* in place of the load, on tables of its own */
         run->env.rows = options->task->rows;
         run->env.texts = options->task->texts;

@@ -164,6 +164,10 @@ PLANTED = {
     "lost-row": [(PREDICATE, SER, {}, "G-single-predicate", "consistent-view read-atomic repeatable-read")],
     "lost-index-entry": [(SQL, SER, CHANGES, "G-single-predicate", "consistent-view")],
     "stale-foreign-key": [(SQL, RC, REFERENCES, "broken-reference", "read-uncommitted")],
+    "stale-subquery": [
+        (SQL, SER, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "subqueries": "60%"}}}, "G-single-predicate", "consistent-view"),
+        (SQL, SER, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "joins": "60%", "not-exists": "60%"}}}, "G-single-predicate", "consistent-view"),
+    ],
     "skipped-recheck": [(SQL, RC, {**CHANGES, "database": {"bug-rate": "40%"}}, "predicate-mismatch", "read-committed")],
 }
 

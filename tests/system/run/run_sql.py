@@ -133,7 +133,7 @@ class Loads(PostgresTest):
         return self.results(out)
 
 
-class Postgres(Loads):
+class PostgresLoads(Loads):
     @classmethod
     def setUpClass(cls):
         cls.server = pg_server.serve_class(cls)
@@ -142,6 +142,8 @@ class Postgres(Loads):
         return {"driver": "postgres", "isolation": isolation, "user": "postgres", "password": self.server.secret,
                 "cluster": {"hosts": [f"127.0.0.1:{self.server.port}"]}, **more}
 
+
+class Postgres(PostgresLoads):
     def test_serializable_keeps_its_promise(self):
         plan = self.plan(PLAN.format(seed=5, transactions=4000, database=json.dumps(self.database("serializable")), level="serializable"))
         _, results = self.serializable_run(plan)
@@ -191,7 +193,7 @@ class Sqlite(Loads):
             self.assertIn("CONSTRAINT_FOREIGNKEY", {error["code"] for error in results["run"]["errors"]})
 
 
-class Mariadb(Loads):
+class MariadbLoads(Loads):
     @classmethod
     def setUpClass(cls):
         if not mariadb_server.is_installed():
@@ -205,6 +207,8 @@ class Mariadb(Loads):
     def database(self, isolation):
         return {"driver": "mysql", "isolation": isolation, "user": "rig", "cluster": {"hosts": [f"127.0.0.1:{self.server.port}"]}}
 
+
+class Mariadb(MariadbLoads):
     def test_serializable_keeps_its_promise(self):
         results = self.load(self.database("serializable"), "serializable", 0)
         self.assertEqual(results["anomalies"], {})
