@@ -148,10 +148,9 @@ enum rig_rc rig_generator_check(const struct rig_generator_options *options, str
 uint32_t rig_generator_most_operations(const struct rig_generator_options *options);
 int64_t rig_generator_most_keys(const struct rig_generator_options *options);
 
-/* The accounts of a bank; without any of another workload. */
-
-/* Of the workload sql: bits of enum rig_row_clause_kind (history/types/row_ops.h) that its statements may have. */
+/* Bits of enum rig_row_clause_kind (history/types/row_ops.h) that statements of the workload sql may have. */
 uint32_t rig_generator_clauses(const struct rig_generator_options *options);
+/* The accounts of a bank; without any of another workload. */
 struct rig_accounts rig_generator_accounts(const struct rig_generator_options *options);
 
 enum { RIG_MOST_KEYS_A_READ = 16 };

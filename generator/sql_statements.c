@@ -166,8 +166,6 @@ static uint64_t draw_assignments(struct rig_generator *generator)
 
 uint32_t rig_generator_clauses(const struct rig_generator_options *options)
 {
-    if (options->type != RIG_WORKLOAD_SQL)
-        return 0;
     return (options->subqueries > 0 ? UINT32_C(1) << RIG_ROW_SOURCE : 0) |
            (options->joins > 0 ? UINT32_C(1) << RIG_ROW_PARTNERS : 0) |
            (options->absences > 0 ? UINT32_C(1) << RIG_ROW_ABSENT : 0) |

@@ -322,7 +322,7 @@ static const char *column_name(uint32_t column)
     return names[column];
 }
 
-/* What the clause of the read at `op` adds. */
+/* The words of the clause of the read at `op`. */
 static void add_clause(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);

@@ -306,7 +306,7 @@ static void find_condition(struct statement *s)
         (void)rig_row_condition_of(ops[s->op - 1].value, &s->condition);
 }
 
-/* What the subqueries of the statement give over the rows of the read at `op`. */
+/* The values of the statement's subqueries over the rows of the read at `op`. */
 static void take_source(struct statement *s, uint32_t op)
 {
     const struct rig_read *result = &s->session->work->results.at[op];

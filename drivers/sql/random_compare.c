@@ -273,7 +273,7 @@ static uint64_t rows_with(const struct compared *c, const struct rig_row_testing
     return rows;
 }
 
-/* Of these rows, those that have a value of the others in the column; bits of the values. */
+/* The values of these rows in the column, as bits. */
 static uint32_t values_of(const struct compared *c, uint64_t rows, uint32_t column)
 {
     uint32_t values = 0;

@@ -95,7 +95,7 @@ struct rig_row_where {
     enum rig_row_way way; /* of tests */
     struct rig_row_testings tests;
     bool is_partial;        /* of a read with a clause: that it does not show a row says nothing */
-    bool is_joined;         /* and the column has one of the values */
+    bool is_joined;         /* the joined column must have one of the values, too */
     uint8_t joined_column;  /* of RIG_ROW_ALL_COLUMNS */
     uint32_t joined_values; /* bits of codes */
 };

@@ -62,7 +62,7 @@ static inline uint32_t rig_row_source_read(const struct rig_txn_op *ops, uint32_
     return clause.kind == RIG_ROW_SOURCE ? source : RIG_ROW_NO_PART;
 }
 
-/* What the subqueries of the statement at `op` give. False: it has none, or the rows are not known. */
+/* The values of the subqueries of the statement at `op`. False: it has none, or the rows are not known. */
 static inline bool rig_row_source_of(const struct rig_history *history, const struct rig_txn_op *ops, uint32_t op,
                                      struct rig_row_subqueries *source)
 {

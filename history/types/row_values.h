@@ -250,7 +250,7 @@ static inline uint32_t rig_row_assign(uint32_t contents, uint64_t payload)
 
 /* ---- subqueries ---- */
 
-/* What subqueries give over the rows that a read shows, as codes. */
+/* The values of subqueries over the rows that a read shows, as codes. */
 struct rig_row_subqueries {
     uint32_t count;           /* rows */
     uint32_t greatest, least; /* of v % 7; RIG_ROW_NULL: there is no row */

@@ -438,7 +438,7 @@ static uint32_t keys_a_read(const struct rig_plan *plan)
     return most > 0 && most < wanted ? (uint32_t)most : wanted;
 }
 
-/* Of the workload sql: the clauses that reads may have. */
+/* The clauses that reads of the workload sql may have. */
 static uint32_t run_clauses(const struct rig_plan *plan)
 {
     uint32_t clauses = 0;
