@@ -165,8 +165,8 @@ PLANTED = {
     "lost-index-entry": [(SQL, SER, CHANGES, "G-single-predicate", "consistent-view")],
     "stale-foreign-key": [(SQL, RC, REFERENCES, "broken-reference", "read-uncommitted")],
     "stale-subquery": [
-        (SQL, SER, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "subqueries": "60%"}}}, "G-single-predicate", "consistent-view"),
-        (SQL, SER, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "joins": "60%", "not-exists": "60%"}}}, "G-single-predicate", "consistent-view"),
+        (SQL, SER, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "subqueries": "60%"}}}, "G-single-predicate", "consistent-view repeatable-read"),
+        (SQL, SER, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "joins": "60%", "not-exists": "60%"}}}, "G-single-predicate", "consistent-view repeatable-read"),
     ],
     "skipped-recheck": [(SQL, RC, {**CHANGES, "database": {"bug-rate": "40%"}}, "predicate-mismatch", "read-committed")],
 }

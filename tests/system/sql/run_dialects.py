@@ -172,7 +172,7 @@ class Jdbc(DialectTest):
 
     def test_random_sql(self):
         """Without rows that refer to others: both databases break foreign keys (docs/findings/h2-foreign-key.md)."""
-        more = {"statements": {**ROWS, "references": "0%"}, "transactions": 400}
+        more = {"statements": {**ROWS, "references": "0%", "joins": "30%", "not-exists": "30%"}, "transactions": 400}
         self.run_types("h2", "jdbc:h2:mem:rig;DB_CLOSE_DELAY=-1", ("sql",), ("snapshot-isolation",), 0, more)
         self.run_types("hsqldb", "jdbc:hsqldb:mem:rig;hsqldb.tx=mvcc", ("sql",), ("snapshot-isolation",), 0, more)
         database = self.run_types("h2", "jdbc:h2:mem:rig;DB_CLOSE_DELAY=-1", (), (), 0)
@@ -183,7 +183,7 @@ class Jdbc(DialectTest):
     def test_random_sql_is_refused_where_constraints_are_off(self):
         database = self.run_types("h2", r"jdbc:h2:mem:rig;DB_CLOSE_DELAY=-1;INIT=SET REFERENTIAL_INTEGRITY FALSE", (), (), 0)
         finished, _ = self.run_load("sql", database, expected=3)
-        self.assertRegex(finished.err, r"takes a row that a constraint of the workload sql forbids, before the load: `INSERT INTO .* VALUES \(-1, 62, 0, 3, 9\)`")
+        self.assertRegex(finished.err, r"takes a row that a constraint of the workload sql forbids, before the load: `INSERT INTO .* VALUES \(-1, 63, 0, 3, 9\)`")
 
     def test_derby(self):
         # Derby shows phantoms at SERIALIZABLE (docs/findings/derby-phantom.md).
