@@ -40,6 +40,7 @@ static const struct rig_argument check_arguments[] = {
     {.name = "total", .value = "N", .help = "total of all accounts of a bank; that of the first read when not given"},
     RIG_ARGUMENT_LATTICE,
     RIG_ARGUMENT_BUDGET,
+    RIG_ARGUMENT_DURABILITY,
     RIG_ARGUMENT_MINIMUM,
     RIG_ARGUMENT_REQUIRE,
     RIG_ARGUMENT_KNOWN,

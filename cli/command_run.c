@@ -363,7 +363,8 @@ static struct rig_check_options requests_of(const struct job *job)
         .initial = section->initial,
         .lattice = section->lattice,
         .budget_ns = rig_cli_time_limit_share(job->start_ns, job->plan->time_limit_ns, section->budget_ns),
-        .max_witnesses = (uint32_t)section->max_witnesses};
+        .max_witnesses = (uint32_t)section->max_witnesses,
+        .durability = (enum rig_promise)section->durability};
 }
 
 /* The entries were read once already, with the plan. */

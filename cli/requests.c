@@ -98,7 +98,11 @@ bool rig_cli_read_decision(const struct rig_arguments *args, struct rig_check_op
 {
     static const struct rig_option budget = {.name = "budget", .type = RIG_OPTION_DURATION, .least = 1e6, .most = 1e15};
     const char *lattice = rig_arguments_value(args, "lattice"), *text = rig_arguments_value(args, "budget");
+    const char *durability = rig_arguments_value(args, "durability");
     struct rig_err err = {0};
+    for (unsigned i = 0; durability != NULL && rig_promise_choices[i] != NULL; i++)
+        options->durability =
+            strcmp(durability, rig_promise_choices[i]) == 0 ? (enum rig_promise)i : options->durability;
     if (lattice != NULL)
         (void)rig_lattice_find(lattice, &options->lattice);
     if (text == NULL || rig_option_parse(&budget, text, &options->budget_ns, &err) == RIG_OK)

@@ -64,6 +64,11 @@ bool rig_cli_read_level(const struct rig_arguments *args, const char *option, en
         .help =                                                                                                        \
             "how levels are decided: each by its own definition, or as the Elle checker does; exact when not given"    \
     }
+#define RIG_ARGUMENT_DURABILITY                                                                                        \
+    {                                                                                                                  \
+        .name = "durability", .value = "durable|strong-prefix|prefix|none", .choices = rig_promise_choices,            \
+        .help = "what crashes may take for exit status 0; durable when not given"                                      \
+    }
 #define RIG_ARGUMENT_BUDGET                                                                                            \
     {                                                                                                                  \
         .name = "budget", .value = "TIME",                                                                             \
@@ -99,7 +104,7 @@ struct rig_cli_report_request {
 /* Bits and numbers into `options` (levels stay 0 where none was asked for). False after a complaint. */
 bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_options *options);
 extern const char *const rig_cli_lattice_choices[];
-/* --lattice and --budget, over what `options` say. False after a complaint. */
+/* --lattice, --budget and --durability, over what `options` say. False after a complaint. */
 bool rig_cli_read_decision(const struct rig_arguments *args, struct rig_check_options *options);
 /* --workload. */
 void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_options *options);

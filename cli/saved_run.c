@@ -325,7 +325,8 @@ void rig_cli_saved_run_options(const struct rig_cli_saved_run *saved, struct rig
                                           .initial = check.initial,
                                           .lattice = check.lattice,
                                           .budget_ns = check.budget_ns,
-                                          .max_witnesses = (uint32_t)check.max_witnesses};
+                                          .max_witnesses = (uint32_t)check.max_witnesses,
+                                          .durability = (enum rig_promise)check.durability};
 }
 
 void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct rig_arguments *args,
@@ -343,6 +344,7 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
             options->initial = check.initial;
         options->lattice = check.lattice;
         options->budget_ns = check.budget_ns;
+        options->durability = (enum rig_promise)check.durability;
         (void)rig_cli_read_decision(args,
                                     options); /* over what the plan says; it was read without a complaint before */
         if (minimum != NULL) {

@@ -10,6 +10,7 @@
 #include "checker/model/object_words.h"
 #include "history/types/types.h"
 #include "report/certificate_report.h"
+#include "report/durability_report.h"
 #include "report/episodes.h"
 #include "report/headline.h"
 #include "report/tell.h"
@@ -300,7 +301,7 @@ static enum rig_anomaly heaviest(const struct rig_verdict *verdict)
 /* Whether the loss is what happened, and other findings follow from it. */
 static bool is_cause(const struct rig_verdict *verdict, const struct loss *loss)
 {
-    if (loss->count == 0 || verdict->valid != RIG_VALID_FALSE)
+    if (loss->count == 0 || verdict->valid != RIG_VALID_FALSE || rig_durability_has_loss(verdict))
         return false;
     return loss->had_faults || verdict->findings[RIG_ANOMALY_INCOMPATIBLE_ORDER].count > 0 ||
            verdict->findings[RIG_ANOMALY_LOST_UPDATE].count > 0 ||
@@ -474,12 +475,26 @@ static void say_right(struct rig_buf *out, const struct rig_verdict *verdict)
                  elements->stable < elements->known ? ", and the others were not read" : "");
 }
 
+/* Whether something requested is broken that the crashes do not explain. */
+static bool breaks_more(const struct rig_verdict *verdict)
+{
+    return (rig_words_levels_of(verdict, RIG_FATE_REFUTED) & verdict->requested_levels) != 0 ||
+           heaviest(verdict) != RIG_ANOMALY_COUNT;
+}
+
 void rig_happened_say(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     const size_t from = out->size;
     struct loss loss;
     loss_init(&loss, verdict);
-    const bool begins = is_cause(verdict, &loss);
+    rig_durability_say(out, verdict);
+    const bool crashed = out->size > from;
+    const bool begins = !crashed && is_cause(verdict, &loss);
+    if (crashed && (verdict->valid != RIG_VALID_FALSE || !breaks_more(verdict))) {
+        loss_done(&loss);
+        return;
+    }
+    rig_buf_add_text(out, crashed ? " Beside that: " : "");
     if (begins)
         say_loss(out, &loss, true);
     else if (verdict->valid == RIG_VALID_FALSE)
@@ -488,7 +503,7 @@ void rig_happened_say(struct rig_buf *out, const struct rig_verdict *verdict)
         say_right(out, verdict);
     if (out->size > from && verdict->valid == RIG_VALID_FALSE)
         rig_buf_add_char(out, '.');
-    if (!begins && loss.count > 0) {
+    if (!begins && !crashed && loss.count > 0) {
         rig_buf_add_text(out, out->size == from ? "" : " ");
         say_loss(out, &loss, false);
         rig_buf_add_char(out, '.');
@@ -538,7 +553,9 @@ void rig_happened_json(struct rig_json_writer *w, const struct rig_verdict *verd
         heavy == RIG_ANOMALY_COUNT && headline.witness != NULL ? headline.witness->anomaly : heavy;
     rig_json_begin_object(w, "happened");
     rig_json_text(w, "text", rig_buf_text(&text));
-    if (is_cause(verdict, &loss))
+    if (rig_durability_is_broken(verdict->durability))
+        rig_json_string(w, "kind", "lost-commits");
+    else if (is_cause(verdict, &loss))
         rig_json_string(w, "kind", "lost-writes");
     else if (first != RIG_ANOMALY_COUNT)
         rig_json_string(w, "kind", kind_of(first));

@@ -13,6 +13,7 @@
 #include "report/charts.h"
 #include "report/claims_report.h"
 #include "report/conditions.h"
+#include "report/durability_report.h"
 #include "report/episodes.h"
 #include "report/html_parts.h"
 #include "report/known_report.h"
@@ -373,6 +374,7 @@ static void add_conditions(const struct page *page)
 
 static void add_crashes(const struct page *page)
 {
+    rig_durability_html(page->out, page->verdict);
     rig_crashes_html(page->out, page->verdict);
 }
 

@@ -21,6 +21,7 @@
 #include "report/charts.h"
 #include "report/claims_report.h"
 #include "report/conditions.h"
+#include "report/durability_report.h"
 #include "report/episodes.h"
 #include "report/happened.h"
 #include "report/known_report.h"
@@ -668,6 +669,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     rig_claims_json(&w, verdict);
     rig_known_json(&w, verdict);
     rig_conditions_json(&w, verdict);
+    rig_durability_json(&w, verdict);
     rig_crashes_json(&w, verdict);
     add_faults(&w, &episodes);
     rig_episodes_done(&episodes);

@@ -11,6 +11,7 @@
 #include "report/claims_report.h"
 #include "report/conditions.h"
 #include "report/server_crashes.h"
+#include "report/durability_report.h"
 #include "report/episodes.h"
 #include "report/happened.h"
 #include "report/known_report.h"
@@ -446,6 +447,24 @@ static void add_conditions(const struct rig_text_page *page)
     }
 }
 
+static void add_durability(const struct rig_text_page *page)
+{
+    const struct rig_durability *durability = page->verdict->durability;
+    struct rig_buf lines;
+    if (durability == NULL)
+        return;
+    heading(page, "Durability");
+    for (unsigned which = 0; which < RIG_PROMISE_COUNT; which++) {
+        const struct rig_promise_result *result = &durability->promises[which];
+        rig_buf_printf(page->out, "  %-21s  %-11s  ", rig_promise_names[which], rig_durability_word(result->fate));
+        rig_text_wrapped(page, result->reason, 38);
+    }
+    rig_buf_init(&lines, 0);
+    rig_durability_lines(&lines, page->verdict);
+    add_lines(page, &lines);
+    rig_buf_done(&lines);
+}
+
 static void add_crashes(const struct rig_text_page *page)
 {
     const struct rig_effort *effort = &page->verdict->effort;
@@ -604,6 +623,7 @@ void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_
     add_claims(&page);
     add_known(&page);
     add_conditions(&page);
+    add_durability(&page);
     add_crashes(&page);
     add_phases(&page);
     add_faults(&page);

@@ -1,6 +1,7 @@
 #include "report/words.h"
 #include "report/certificate_report.h"
 #include "report/conditions.h"
+#include "report/durability_report.h"
 #include "report/server_crashes.h"
 #include "report/known_report.h"
 #include "report/tell.h"
@@ -262,6 +263,8 @@ void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict)
         rig_tell(out, "%s%s", first ? "no " : ", no ", rig_anomaly_info((enum rig_anomaly)anomaly)->name);
         first = false;
     }
+    if (verdict->durability != NULL && verdict->durability->asked != RIG_PROMISE_NONE)
+        rig_tell(out, "%s%s", first ? "" : ", ", rig_promise_names[verdict->durability->asked]);
 }
 
 bool rig_words_answers_request(const struct rig_verdict *verdict, enum rig_anomaly anomaly)
@@ -310,6 +313,11 @@ void rig_words_broken(struct rig_buf *out, const struct rig_verdict *verdict)
         rig_buf_printf(out, "%s%s", first ? "" : "; ", rig_buf_text(&conditions));
     first &= conditions.size == 0;
     rig_buf_clear(&conditions);
+    rig_durability_say_broken(&conditions, verdict);
+    if (conditions.size > 0)
+        rig_buf_printf(out, "%s%s", first ? "" : "; ", rig_buf_text(&conditions));
+    first &= conditions.size == 0;
+    rig_buf_clear(&conditions);
     rig_crashes_say_failed(&conditions, verdict);
     if (conditions.size > 0)
         rig_buf_printf(out, "%s%s", first ? "" : "; ", rig_buf_text(&conditions));
@@ -343,6 +351,11 @@ void rig_words_kept(struct rig_buf *out, const struct rig_verdict *verdict)
             continue;
         rig_buf_printf(out, "%sno %s", before, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
         before = ", ";
+    }
+    if (verdict->durability != NULL && verdict->durability->asked != RIG_PROMISE_NONE &&
+        verdict->durability->promises[verdict->durability->asked].fate == RIG_FATE_HELD) {
+        rig_tell(out, "%s%s held", before[0] == '\0' ? "" : "; ", rig_promise_names[verdict->durability->asked]);
+        before = "; ";
     }
     if (rig_known_explains(verdict)) {
         rig_buf_add_text(out, before[0] == '\0' ? "" : "; ");

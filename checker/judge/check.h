@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "checker/model/assumption.h"
+#include "checker/model/durability.h"
 #include "checker/model/verdict.h"
 #include "history/model/history.h"
 
@@ -26,8 +27,9 @@ struct rig_check_options {
     struct rig_known_initial initial;
     size_t limit_bytes; /* --max-memory; 0: none */
     enum rig_lattice lattice;
-    int64_t budget_ns; /* for the solver, of the whole check; 0: RIG_DEFAULT_BUDGET_NS */
-    int64_t spent_ns;  /* of that, by an earlier pass */
+    int64_t budget_ns;           /* for the solver, of the whole check; 0: RIG_DEFAULT_BUDGET_NS */
+    int64_t spent_ns;            /* of that, by an earlier pass */
+    enum rig_promise durability; /* the promise that also decides `valid` where a server crashed */
 };
 
 static inline struct rig_assumptions rig_check_assumptions(const struct rig_check_options *options)

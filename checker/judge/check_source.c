@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/judge/certify.h"
+#include "checker/judge/durability.h"
 #include "checker/model/certified.h"
 #include "checker/evidence/claims.h"
 #include "checker/infer/type_inference.h"
@@ -324,6 +325,24 @@ static enum rig_rc compare(const struct run *run, const char *name, const struct
     return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
 }
 
+/* Durability needs the whole history, which is read once more where a commit may be missing. */
+static enum rig_rc look_at_crashes(const struct run *run, const char *name, const struct rig_check_options *check,
+                                   struct rig_verdict *verdict, struct rig_err *err)
+{
+    const struct rig_load_options options = {.limit_bytes = check->limit_bytes};
+    struct rig_history *history = NULL;
+    struct rig_err why = {0};
+    enum rig_rc rc = rig_durability_begin(verdict, check, err);
+    if (rc != RIG_OK || !rig_durability_needs_history(verdict))
+        return rc;
+    rc = rig_source_rewind(run->source, &why);
+    if (rc == RIG_OK)
+        rc = rig_history_take(run->source, &options, name, &history, &why);
+    if (rc != RIG_OK)
+        return rig_durability_leave(verdict, why.text, err);
+    return rig_durability_judge(history, check, verdict, err);
+}
+
 static enum rig_rc check(struct rig_source *source, const char *name, const struct rig_stream_options *options,
                          struct rig_verdict **verdict, struct rig_err *err)
 {
@@ -351,6 +370,8 @@ static enum rig_rc check(struct rig_source *source, const char *name, const stru
     cost->pass_count = run.pass_count;
     made->scope.type_origin = facts->type_origin;
     rc = compare(&run, name, &options->check, made, err);
+    if (rc == RIG_OK)
+        rc = look_at_crashes(&run, name, &options->check, made, err);
     if (rc != RIG_OK) {
         rig_verdict_free(made);
         return rc;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "checker/judge/asked.h"
 #include "checker/judge/certify.h"
+#include "checker/judge/durability.h"
 #include "checker/evidence/claims.h"
 #include "checker/judge/fate.h"
 #include "checker/judge/conclude.h"
@@ -37,6 +38,7 @@ void rig_verdict_free(struct rig_verdict *verdict)
         return;
     struct rig_verdict_storage *storage = verdict->storage;
     rig_certified_free(verdict->certified);
+    rig_durability_free(verdict->durability);
     rig_claims_free(verdict->claims);
     rig_arena_done(&storage->arena);
     rig_history_free(storage->history);

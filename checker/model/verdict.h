@@ -303,7 +303,9 @@ struct rig_verdict {
     struct rig_cost cost;
     struct rig_order_claims *claims; /* checker/evidence/claims.h; NULL: the history has none. Owned */
     struct rig_certified *certified; /* checker/model/certified.h; NULL: there is no certificate. Owned */
-    struct rig_known_issues *known;  /* checker/judge/known_issues.h; NULL: no issue is known. In the storage */
+    struct rig_durability
+        *durability;                /* checker/model/durability.h; NULL: nothing crashed, or it is not judged. Owned */
+    struct rig_known_issues *known; /* checker/judge/known_issues.h; NULL: no issue is known. In the storage */
     void *storage;
 };
 

@@ -73,6 +73,7 @@ struct rig_check_section {
     int64_t online_memory_bytes; /* limit of that check */
     int64_t stop_on;             /* enum rig_stop_on */
     int64_t server_crash;        /* enum rig_server_crash_rule */
+    int64_t durability;          /* enum rig_promise */
     bool proof;                  /* write a proof of the verdict */
     struct rig_known_names known;
     bool known_required; /* each of them must appear */

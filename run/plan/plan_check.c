@@ -185,6 +185,7 @@ enum rig_rc rig_plan_check_resolve(const struct rig_plan_checking *from, struct 
     asked->online_memory_bytes = check->online_memory_bytes;
     asked->stop_on = check->stop_on;
     asked->server_crash = check->server_crash;
+    asked->durability = check->durability;
     asked->proof = check->proof;
     asked->known_required = check->known_required;
     if (rc == RIG_OK)

@@ -2,6 +2,7 @@
 
 #include "checker/judge/check.h"
 #include "checker/model/assumption.h"
+#include "checker/model/durability.h"
 
 const char *const rig_plan_section_names[] = {
 #define SECTION_NAME(id, key) key,
@@ -320,6 +321,15 @@ const struct rig_option rig_plan_check_table[] = {
      .choices = server_crash_choices,
      .help = "result of a server of `cluster.local.command` that ends by itself while no fault accounts for it: fail "
              "(exit status 1, as for an anomaly), or report (the reports name it)"},
+    {.name = "durability",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_plan_check, durability),
+     .default_text = "durable",
+     .choices = rig_promise_choices,
+     .help = "what crashes of servers may take (kill, restart, promote, power, fsync, disk-full, memory) for exit "
+             "status 0: durable (no acknowledged commit), strong-prefix (only the last commits, in an order that keeps "
+             "real time), prefix (only the last ones, in an order that keeps their dependencies), or none (any; the "
+             "report says what they took)"},
     {.name = "prefilled",
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct rig_plan_check, prefilled),

@@ -60,6 +60,7 @@ struct rig_plan_check {
     int64_t online_memory_bytes;
     int64_t stop_on;
     int64_t server_crash;
+    int64_t durability; /* enum rig_promise */
     bool prefilled;
     const char *initial; /* a value; empty: not given */
     bool proof;

@@ -82,7 +82,7 @@ report: [json]
         self.no_server_is_left()
 
     def test_an_asynchronous_failover_loses_acknowledged_writes(self):
-        loses = lambda results: "incompatible-order" in results["anomalies"]
+        loses = lambda results: "lost-append" in results["anomalies"]
         self.run_until(loses, 1, CONFIGS / "pg-failover-async.yaml", *ONE_FAILOVER)
         self.assertIn("promote", (self.folder / "out" / "report.txt").read_text())
         self.no_server_is_left()

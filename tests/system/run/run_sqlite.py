@@ -297,6 +297,7 @@ class Faults(SqliteTest):
                                         bound="duration: 5s", nemesis=nemesis, status=1 if loses else 0)
                 if loses:
                     self.assertIn("lost-append", results["anomalies"])
+                    self.assertEqual(results["durability"]["promises"][0]["fate"], "refuted")
                 else:
                     self.assertEqual(results["levels"]["strict-serializable"], "held")
 
