@@ -314,6 +314,7 @@ static int check_command(int argc, char **argv, struct rig_cli_check_ranks *rank
     enum rig_rc rc = rig_cli_find_histories(args.positionals, args.positional_count, &paths, &err);
     if (rc == RIG_OK)
         rc = rig_cli_saved_run_take(args.positionals[0], &args, &options.check, &minimum, &saved, &err);
+    rig_cli_read_durability(&args, &options.check);
     if (rc == RIG_OK && saved.found && rig_cli_find_run(args.positionals[0], folder, NULL) != RIG_OK)
         folder[0] = '\0'; /* without the lines of the servers' logs */
     for (size_t i = 0; i < paths.count; i++)

@@ -27,6 +27,7 @@ static const struct rig_argument report_arguments[] = {
     RIG_ARGUMENT_ANOMALY,
     RIG_ARGUMENT_LATTICE,
     RIG_ARGUMENT_BUDGET,
+    RIG_ARGUMENT_DURABILITY,
     RIG_ARGUMENT_MINIMUM,
     RIG_ARGUMENT_REQUIRE,
     RIG_ARGUMENT_KNOWN,
@@ -167,6 +168,7 @@ int rig_cli_report(int argc, char **argv)
     if (rig_cli_saved_run_load(args.positionals[0], &saved, &err) == RIG_OK && check_outputs(&args, &err) == RIG_OK) {
         struct rig_cli_known_bugs known;
         rig_cli_saved_run_ask(&saved, &args, &options, &minimum);
+        rig_cli_read_durability(&args, &options);
         result = rig_cli_known_bugs_read(&known, &args, saved.run.plan_yaml)
                      ? judge(&args, &options, &minimum, &known, &saved, &err)
                      : RIG_EXIT_USAGE;

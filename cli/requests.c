@@ -98,17 +98,21 @@ bool rig_cli_read_decision(const struct rig_arguments *args, struct rig_check_op
 {
     static const struct rig_option budget = {.name = "budget", .type = RIG_OPTION_DURATION, .least = 1e6, .most = 1e15};
     const char *lattice = rig_arguments_value(args, "lattice"), *text = rig_arguments_value(args, "budget");
-    const char *durability = rig_arguments_value(args, "durability");
     struct rig_err err = {0};
-    for (unsigned i = 0; durability != NULL && rig_promise_choices[i] != NULL; i++)
-        options->durability =
-            strcmp(durability, rig_promise_choices[i]) == 0 ? (enum rig_promise)i : options->durability;
     if (lattice != NULL)
         (void)rig_lattice_find(lattice, &options->lattice);
     if (text == NULL || rig_option_parse(&budget, text, &options->budget_ns, &err) == RIG_OK)
         return true;
     rig_cli_complain("--budget: %s", err.text);
     return false;
+}
+
+void rig_cli_read_durability(const struct rig_arguments *args, struct rig_check_options *options)
+{
+    const char *durability = rig_arguments_value(args, "durability");
+    for (unsigned i = 0; durability != NULL && rig_promise_choices[i] != NULL; i++)
+        options->durability =
+            strcmp(durability, rig_promise_choices[i]) == 0 ? (enum rig_promise)i : options->durability;
 }
 
 const char *const rig_cli_require_choices[] = {"not-refuted", "held", NULL};
@@ -218,7 +222,7 @@ void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_opt
 static bool read_assumption(const char *name, size_t length, unsigned *assumptions)
 {
 #define ASSUMPTION_NAME(id, name, meaning) name,
-    static const char *const known[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) NULL};
+    static const char *const known[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) RIG_ORDER_NAME, NULL};
 #undef ASSUMPTION_NAME
     char text[64];
     if (length >= sizeof text)
@@ -227,7 +231,7 @@ static bool read_assumption(const char *name, size_t length, unsigned *assumptio
     text[length] = '\0';
     for (unsigned i = 0; known[i] != NULL; i++) {
         if (strcmp(known[i], text) == 0) {
-            *assumptions |= RIG_ASSUMPTION_BIT(i);
+            *assumptions |= i < RIG_ASSUMPTION_COUNT ? RIG_ASSUMPTION_BIT(i) : RIG_ASSUMES_ORDER;
             return true;
         }
     }
@@ -235,8 +239,8 @@ static bool read_assumption(const char *name, size_t length, unsigned *assumptio
     if (near != NULL)
         rig_cli_complain("--assume: unknown assumption `%s`; did you mean `%s`?", text, near);
     else
-        rig_cli_complain("--assume: unknown assumption `%s`; expected wfr-keys, sequential-keys or linearizable-keys",
-                         text);
+        rig_cli_complain(
+            "--assume: unknown assumption `%s`; expected wfr-keys, sequential-keys, linearizable-keys or order", text);
     return false;
 }
 

@@ -47,7 +47,8 @@ bool rig_cli_read_level(const struct rig_arguments *args, const char *option, en
 #define RIG_ARGUMENT_ASSUME                                                                                            \
     {                                                                                                                  \
         .name = "assume", .value = "LIST", .repeatable = true,                                                         \
-        .help = "order of register versions to assume: wfr-keys, sequential-keys, linearizable-keys"                   \
+        .help = "order of register versions to assume: wfr-keys, sequential-keys, linearizable-keys; order: the "      \
+                "database's own"                                                                                       \
     }
 #define RIG_ARGUMENT_MAX_WITNESSES                                                                                     \
     {                                                                                                                  \
@@ -104,8 +105,10 @@ struct rig_cli_report_request {
 /* Bits and numbers into `options` (levels stay 0 where none was asked for). False after a complaint. */
 bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_options *options);
 extern const char *const rig_cli_lattice_choices[];
-/* --lattice, --budget and --durability, over what `options` say. False after a complaint. */
+/* --lattice and --budget, over what `options` say. False after a complaint. */
 bool rig_cli_read_decision(const struct rig_arguments *args, struct rig_check_options *options);
+/* --durability, of commands that have it, over what `options` say. */
+void rig_cli_read_durability(const struct rig_arguments *args, struct rig_check_options *options);
 /* --workload. */
 void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_options *options);
 /* Adds the RIG_ASSUMPTION_BIT()s of --assume. False after a complaint. */

@@ -13,7 +13,7 @@
 const char *rig_durability_word(enum rig_fate fate);
 /* Whether crashes took commits. */
 bool rig_durability_has_loss(const struct rig_verdict *verdict);
-/* What the crashes took, in one or two sentences with their full stops; nothing where they took nothing. */
+/* The commits that the crashes took, in one or two sentences with their full stops; nothing where they took nothing. */
 void rig_durability_say(struct rig_buf *out, const struct rig_verdict *verdict);
 /* "durable does not hold (the crash took 12 acknowledged commits)" where that was asked; nothing where it holds. */
 void rig_durability_say_broken(struct rig_buf *out, const struct rig_verdict *verdict);

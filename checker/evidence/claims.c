@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "checker/evidence/claims_private.h"
 #include "checker/explain/say.h"
+#include "checker/model/certified.h"
 #include "checker/model/verdict.h"
 #include "checker/prove/witness/verify_claims.h"
 #include "history/types/types.h"
@@ -416,8 +417,54 @@ enum rig_rc rig_claims_leave(const char *why, struct rig_verdict *verdict, struc
     return verdict->claims != NULL && verdict->claims->unjudged != NULL ? RIG_OK : no_memory(err);
 }
 
+static void leave_open(struct rig_verdict *verdict, const char *why)
+{
+    struct rig_verdict_storage *storage = verdict->storage;
+    if (verdict->valid != RIG_VALID_TRUE)
+        return;
+    verdict->valid = RIG_VALID_UNKNOWN;
+    verdict->unknown_reason = rig_arena_text(&storage->arena, why, strlen(why));
+}
+
+enum rig_rc rig_claims_open(struct rig_verdict *verdict, const char *lacks, struct rig_err *err)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text, "the database's own order is assumed to order the versions, and does not: %s", lacks);
+    const bool done = !text.failed;
+    if (done)
+        leave_open(verdict, rig_buf_text(&text));
+    rig_buf_done(&text);
+    return done && (verdict->valid != RIG_VALID_UNKNOWN || verdict->unknown_reason != NULL) ? RIG_OK : no_memory(err);
+}
+
+/* The claims do not hold, and what they are claims about is asked for. */
+static void admit_contradiction(struct rig_verdict *verdict)
+{
+    static const enum rig_anomaly by_timestamps[] = {RIG_ANOMALY_G_SIA, RIG_ANOMALY_G_SIB};
+    const uint64_t snapshots = rig_levels_above(verdict->lattice, RIG_LEVEL_BIT(RIG_LEVEL_SNAPSHOT_ISOLATION));
+    enum rig_anomaly found = RIG_ANOMALY_COUNT;
+    if (verdict->findings[RIG_ANOMALY_ORDER_MISMATCH].count > 0)
+        found = RIG_ANOMALY_ORDER_MISMATCH;
+    for (size_t i = 0; found == RIG_ANOMALY_COUNT && i < 2; i++) {
+        if ((verdict->requested_levels & snapshots) != 0 && verdict->findings[by_timestamps[i]].count > 0)
+            found = by_timestamps[i];
+    }
+    if (found == RIG_ANOMALY_COUNT || (verdict->certified != NULL && verdict->certified->assumed != NULL))
+        return; /* none, or the order has decided */
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text,
+                   "the database's own order contradicts the reads (%s): either it is wrong, or a level is broken "
+                   "(`--assume order` judges registers by it)",
+                   rig_anomaly_info(found)->name);
+    leave_open(verdict, text.failed ? "the database's own order contradicts the reads" : rig_buf_text(&text));
+    rig_buf_done(&text);
+}
+
 void rig_claims_conclude(struct rig_verdict *verdict)
 {
+    admit_contradiction(verdict);
     static const char none[] = "the history has no place of a transaction in the database's own order";
     static const char unjudged[] = "the database's own order was not checked";
     uint64_t requested = 0;

@@ -42,7 +42,11 @@ enum rig_rc rig_claims_judge(const struct rig_history *history, const struct rig
                              struct rig_err *err);
 /* Claims that are given and cannot be checked, for the reason `why`. RIG_E_LIMIT where memory runs out. */
 enum rig_rc rig_claims_leave(const char *why, struct rig_verdict *verdict, struct rig_err *err);
-/* Decides requested anomalies that depend on claims, after the claims were checked or found absent. */
+/* Places that were assumed to order versions order nothing, because of `lacks`: a valid verdict becomes undecided. */
+enum rig_rc rig_claims_open(struct rig_verdict *verdict, const char *lacks, struct rig_err *err);
+/* A read that is not the state at its place leaves a valid verdict open: either the order or the read is wrong. So does
+ * a read by timestamps that are no snapshot's where a level with snapshots is asked for.
+ * Decides requested anomalies that depend on claims, after the claims were checked or found absent. */
 void rig_claims_conclude(struct rig_verdict *verdict);
 /* Takes NULL. */
 void rig_claims_free(struct rig_order_claims *claims);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/infer/type_inference.h"
 
 #define NONE    UINT32_MAX
 #define INITIAL (UINT32_MAX - 1) /* in place of a write: the initial state of a register */
@@ -41,9 +42,15 @@ struct search {
     uint32_t *shown, *ended;   /* per place: as of a write */
 };
 
+static enum rig_losses losses_of(enum rig_workload workload)
+{
+    const struct rig_type_inference *type = rig_type_inference(workload);
+    return type == NULL ? RIG_LOSSES_UNSEEN : type->losses;
+}
+
 bool rig_crash_loss_fits(enum rig_workload workload)
 {
-    return workload == RIG_WORKLOAD_LIST_APPEND || workload == RIG_WORKLOAD_SET || workload == RIG_WORKLOAD_RW_REGISTER;
+    return losses_of(workload) != RIG_LOSSES_UNSEEN;
 }
 
 static void raise(uint32_t *at, uint32_t to)
@@ -513,8 +520,8 @@ bool rig_crash_losses_find(const struct rig_history *history, const struct rig_c
     RIG_REQUIRE(history->has_invocations && rig_crash_loss_fits(history->workload));
     struct search s = {.history = history,
                        .losses = losses,
-                       .registers = history->workload == RIG_WORKLOAD_RW_REGISTER,
-                       .sequences = history->workload == RIG_WORKLOAD_LIST_APPEND};
+                       .registers = losses_of(history->workload) == RIG_LOSSES_OF_REGISTERS,
+                       .sequences = losses_of(history->workload) == RIG_LOSSES_OF_LISTS};
     *losses = (struct rig_crash_losses){.history = history, .crashes = crashes, .crash_count = crash_count};
     bool done = make_facts(&s, arena) && make_places(&s, arena) && take_writes(&s);
     if (done && s.writes.count > 0)

@@ -65,7 +65,7 @@ bool rig_crash_losses_find(const struct rig_history *history, const struct rig_c
                            struct rig_arena *arena, struct rig_crash_losses *losses);
 
 /*
- * What reads show, for the order of the transactions: private to crash_loss.c and crash_order.c.
+ * The facts that reads show, for the order of the transactions: private to crash_loss.c and crash_order.c.
  *
  * Nodes are the transactions, then the places of the lists (the spines of the keys, then the tails of the branches).
  */

@@ -117,13 +117,14 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .link_any_order = rig_infer_list_any_order,
             .total_orders = true,
             .has_versions = true,
+            .losses = RIG_LOSSES_OF_LISTS,
             .has_certificates = true,
             .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(INCOMPATIBLE_ORDER) |
                          A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE) |
                          A(INTERNAL_PREDICATE) | A(LOST_UPDATE_PREDICATE) | A(LOST_APPEND),
             .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
         },
-    [RIG_WORKLOAD_RW_REGISTER] = REGISTERS(),
+    [RIG_WORKLOAD_RW_REGISTER] = REGISTERS(.losses = RIG_LOSSES_OF_REGISTERS),
     [RIG_WORKLOAD_LONG_FORK] = REGISTERS(),
     [RIG_WORKLOAD_MONOTONIC] = REGISTERS(),
     [RIG_WORKLOAD_UNIQUE_IDS] = REGISTERS(.claims = true),
@@ -140,6 +141,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .found_no_row = rig_set_found_no_row,
             .build_problem = rig_set_problem,
             .time_elements = rig_set_times,
+            .losses = RIG_LOSSES_OF_SETS,
             .total_orders = true,
             .anomalies =
                 A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) | A(INTERNAL_PREDICATE),

@@ -22,6 +22,14 @@ struct rig_txn_op;
 struct rig_inference;
 struct rig_problem;
 
+/* How reads show that a write is gone. */
+enum rig_losses {
+    RIG_LOSSES_UNSEEN,       /* they do not */
+    RIG_LOSSES_OF_LISTS,     /* an element is missing; lists show the order of elements */
+    RIG_LOSSES_OF_SETS,      /* an element is missing */
+    RIG_LOSSES_OF_REGISTERS, /* an older version is there */
+};
+
 struct rig_type_inference {
     /* ---- inference (infer/inference.h) ---- */
 
@@ -70,6 +78,7 @@ struct rig_type_inference {
     bool certified_by_rows; /* which are not those of keys: evidence/row_judge.h; else evidence/certificate_judge.h */
     bool no_proofs;         /* rig-verify replays none of the type (prove/facts.h) */
     bool has_versions;      /* inference.versions has the order of a key (infer/versions.h) */
+    enum rig_losses losses; /* how reads show that a crash took a write (infer/crash_loss.h) */
 
     /* Whether an operation belongs to the statement of the one before it (rig_statement_continues, history_excerpt.h).
      * NULL: each operation is a statement. */

@@ -13,6 +13,7 @@
 #include "checker/evidence/claims.h"
 #include "checker/evidence/discrepancy_sentence.h"
 #include "checker/evidence/list_history.h"
+#include "checker/evidence/order_certificate.h"
 #include "checker/evidence/row_judge.h"
 #include "checker/evidence/snapshot_judge.h"
 #include "checker/infer/type_inference.h"
@@ -73,8 +74,10 @@ static uint64_t held_for_certain(const struct rig_verdict *verdict)
 static void take_over(struct rig_verdict *verdict, struct rig_certified *certified)
 {
     const struct rig_verdict *by = certified->verdict;
+    /* A level that holds in some order of the versions may not hold in the one that is assumed. */
+    const uint64_t held = certified->assumed != NULL ? 0 : held_for_certain(verdict);
     if ((levels_of(verdict, RIG_FATE_REFUTED) & levels_of(by, RIG_FATE_HELD)) != 0 ||
-        (held_for_certain(verdict) & levels_of(by, RIG_FATE_REFUTED)) != 0) {
+        (held & levels_of(by, RIG_FATE_REFUTED)) != 0) {
         certified->agrees = false;
         return;
     }
@@ -207,8 +210,9 @@ static void join(struct rig_certified *certified, struct rig_verdict *verdict)
         certified->agrees &= certified->by_snapshots != RIG_FATE_HELD ||
                              verdict->levels[RIG_LEVEL_SNAPSHOT_ISOLATION].fate != RIG_FATE_REFUTED;
     }
-    /* The database contradicts itself where its order does not give what it answered. */
-    if (!certified->agrees || verdict->findings[RIG_ANOMALY_ORDER_MISMATCH].count > 0)
+    /* The database contradicts itself where its order does not give what it answered; an order that is assumed is no
+     * claim about where a read belongs in it. */
+    if (!certified->agrees || (certified->assumed == NULL && verdict->findings[RIG_ANOMALY_ORDER_MISMATCH].count > 0))
         verdict->valid = RIG_VALID_FALSE;
 }
 
@@ -231,18 +235,52 @@ static struct rig_certified *make(struct rig_history *history, const struct rig_
     return certified;
 }
 
-enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_options *options,
-                        struct rig_verdict *verdict, struct rig_err *err)
+/* Takes the history, and `assumed` where the history's certificate is that. */
+static enum rig_rc certify(struct rig_history *history, struct rig_certificate *assumed,
+                           const struct rig_check_options *options, struct rig_verdict *verdict, struct rig_err *err)
 {
     RIG_REQUIRE(history->certificate != NULL && verdict->certified == NULL);
     struct rig_certified *certified = make(history, options);
-    if (certified == NULL)
+    if (certified == NULL) {
+        rig_order_certificate_free(assumed);
         return no_memory(err);
+    }
+    certified->assumed = assumed;
     const enum rig_rc rc = compare(certified, options, verdict, err);
     if (rc == RIG_OK)
         join(certified, verdict);
     else
         rig_certified_free(certified);
+    return rc;
+}
+
+enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_options *options,
+                        struct rig_verdict *verdict, struct rig_err *err)
+{
+    return certify(history, NULL, options, verdict, err);
+}
+
+/* ---- by places ---- */
+
+enum rig_rc rig_certify_order(struct rig_history *history, const struct rig_check_options *options,
+                              struct rig_verdict *verdict, struct rig_err *err)
+{
+    struct rig_certificate *certificate = NULL;
+    struct rig_buf lacks;
+    rig_buf_init(&lacks, 0);
+    enum rig_rc rc = rig_order_certificate_make(history, &certificate, &lacks, err);
+    if (rc == RIG_OK && certificate == NULL) {
+        rc = rig_claims_judge(history, NULL, NULL, options->limit_bytes, verdict, err);
+        if (rc == RIG_OK)
+            rc = rig_claims_open(verdict, rig_buf_text(&lacks), err);
+        rig_history_free(history);
+    } else if (rc == RIG_OK) {
+        history->certificate = certificate;
+        rc = certify(history, certificate, options, verdict, err);
+    } else {
+        rig_history_free(history);
+    }
+    rig_buf_done(&lacks);
     return rc;
 }
 
@@ -318,6 +356,7 @@ void rig_certified_free(struct rig_certified *certified)
         return;
     rig_verdict_free(certified->verdict);
     rig_history_free(certified->history);
+    rig_order_certificate_free(certified->assumed);
     rig_arena_done(&certified->arena);
     free(certified);
 }

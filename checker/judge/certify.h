@@ -18,6 +18,12 @@
 enum rig_rc rig_certify(struct rig_history *history, const struct rig_check_options *options,
                         struct rig_verdict *verdict, struct rig_err *err);
 /*
+ * The same with the places that transactions have in the database's own order, as the user assumes; where these order
+ * nothing, the verdict on levels that are not refuted is open. Takes the history.
+ */
+enum rig_rc rig_certify_order(struct rig_history *history, const struct rig_check_options *options,
+                              struct rig_verdict *verdict, struct rig_err *err);
+/*
  * The same beside the check of the reads, on a thread of its own, where it changes nothing of the history: of rows, all
  * of whose transactions have known outcomes. The history is borrowed until rig_certify_end() or rig_certify_drop().
  * NULL: it is to be compared afterwards.

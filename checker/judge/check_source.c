@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/judge/certify.h"
-#include "checker/judge/durability.h"
+#include "checker/judge/crash_views.h"
 #include "checker/model/certified.h"
 #include "checker/evidence/claims.h"
 #include "checker/infer/type_inference.h"
@@ -287,6 +287,14 @@ static enum rig_rc claim(struct rig_history *history, const struct rig_check_opt
     return rc;
 }
 
+/* Whether the places of transactions are assumed to order versions, of a type that reads leave without an order. */
+static bool may_assume_order(enum rig_workload workload, const struct rig_check_options *check)
+{
+    const struct rig_type_inference *type = rig_type_inference(workload);
+    return (check->assumptions & RIG_ASSUMES_ORDER) != 0 && type != NULL && type->has_certificates &&
+           !type->certified_by_rows && !type->total_orders;
+}
+
 /* The history of the verdict, where it is the whole one and the comparison changes nothing of it; else NULL. */
 static struct rig_history *share_whole(const struct rig_verdict *verdict)
 {
@@ -305,6 +313,7 @@ static enum rig_rc compare(const struct run *run, const char *name, const struct
     const bool has_claims = run->has_claims;
     const struct rig_load_options options = {.limit_bytes = check->limit_bytes};
     const bool certified = rig_source_facts(source)->certificate != NULL;
+    const bool orders = has_claims && may_assume_order(rig_source_facts(source)->workload, check);
     struct rig_history *history = NULL;
     struct rig_err why = {0};
     if (run->certifying != NULL)
@@ -319,8 +328,10 @@ static enum rig_rc compare(const struct run *run, const char *name, const struct
     if (rc == RIG_OK && history == NULL)
         rc = rig_history_take(source, &options, name, &history, &why);
     if (rc == RIG_OK)
-        rc = certified ? rig_certify(history, check, verdict, &why) : claim(history, check, verdict, &why);
-    if (rc != RIG_OK && rc != RIG_E_BUG && !certified)
+        rc = certified ? rig_certify(history, check, verdict, &why)
+             : orders  ? rig_certify_order(history, check, verdict, &why)
+                       : claim(history, check, verdict, &why);
+    if (rc != RIG_OK && rc != RIG_E_BUG && !certified && !orders)
         return rig_claims_leave(why.text, verdict, err);
     return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s", why.text);
 }

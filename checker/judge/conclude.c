@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "checker/judge/asked.h"
 #include "checker/judge/certify.h"
-#include "checker/judge/durability.h"
+#include "checker/judge/crash_views.h"
 #include "checker/evidence/claims.h"
 #include "checker/judge/fate.h"
 #include "checker/judge/conclude.h"

@@ -29,6 +29,9 @@ enum rig_assumption {
 
 /* And the rows of all keys were there before the first transaction: all reads are of items, none found no row. */
 #define RIG_ASSUMES_PREFILLED (1u << 17)
+/* And the places that the database gives to transactions order the versions of registers. */
+#define RIG_ASSUMES_ORDER (1u << 18)
+#define RIG_ORDER_NAME    "order" /* in plans and on the command line */
 /* Those of the table alone. */
 #define RIG_ASSUMPTIONS_OF_VERSIONS (RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1)
 

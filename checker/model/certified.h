@@ -85,7 +85,8 @@ struct rig_certified {
     struct rig_verdict
         *verdict; /* by the versions of the certificate; NULL: see `unjudged`. Registers are lists there */
     char *unjudged;
-    struct rig_history *history; /* of that verdict; owned */
+    struct rig_history *history;     /* of that verdict; owned */
+    struct rig_certificate *assumed; /* made of places that transactions have (--assume order); owned, or NULL */
     struct rig_arena arena;
 };
 

@@ -120,7 +120,7 @@ static unsigned assumption_bit(const char *name)
         if (strcmp(names[i], name) == 0)
             return RIG_ASSUMPTION_BIT(i);
     }
-    return 0;
+    return strcmp(name, RIG_ORDER_NAME) == 0 ? RIG_ASSUMES_ORDER : 0;
 }
 
 bool rig_known_names_add(struct rig_known_names *names, const char *name)

@@ -218,7 +218,7 @@ static const char *const require_choices[] = {"not-refuted", "held", NULL};
 static const char *const lattice_choices[] = {"exact", "reference", NULL};
 
 #define ASSUMPTION_NAME(id, name, meaning) name,
-static const char *const assumption_names[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) NULL};
+static const char *const assumption_names[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) RIG_ORDER_NAME, NULL};
 #undef ASSUMPTION_NAME
 
 const struct rig_option rig_plan_check_table[] = {
@@ -269,7 +269,8 @@ const struct rig_option rig_plan_check_table[] = {
      .offset = offsetof(struct rig_plan_check, assume),
      .default_text = "[]",
      .choices = assumption_names,
-     .help = "assumptions that order the versions of registers (workload rw-register)"},
+     .help = "assumptions that order the versions of registers (workload rw-register); order: the places that the "
+             "database gives to transactions (`order`, `commit-ts`) do"},
     {.name = "lattice",
      .type = RIG_OPTION_CHOICE,
      .offset = offsetof(struct rig_plan_check, lattice),

@@ -1,4 +1,4 @@
-#include "checker/judge/durability.h"
+#include "checker/judge/crash_views.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * that are not in it have failed, without operations. A level is refuted if one of these histories refutes it. A lost
  * transaction that one that survived depends on stays, so that what its loss does not explain is still found.
  */
-#ifndef RIG_CHECKER_JUDGE_DURABILITY_H
-#define RIG_CHECKER_JUDGE_DURABILITY_H
+#ifndef RIG_CHECKER_JUDGE_CRASH_VIEWS_H
+#define RIG_CHECKER_JUDGE_CRASH_VIEWS_H
 
 #include "base/err.h"
 #include "checker/judge/check.h"
