@@ -255,9 +255,9 @@ def main():
         for case in golden.all_cases():
             if wanted and case["name"] not in wanted:
                 continue
-            # Claims of the database are about the whole history. An excerpt is one already. A part has no certificate.
+            # Claims of the database, and crashes, are about the whole history. An excerpt is one already. A part has no certificate.
             by_certificate = case["name"].endswith("-certificate")
-            if case["exit"] != 1 or case["name"].startswith("claims-") or by_certificate or "--excerpt" in case["arguments"]:
+            if case["exit"] != 1 or case["name"].startswith(("claims-", "crash-")) or by_certificate or "--excerpt" in case["arguments"]:
                 continue
             _, out, _ = rig("check", f"histories/{case['name']}.jsonl", *case["arguments"], "--format", "json")
             workload = json.loads(out)["workload"]
