@@ -10,11 +10,12 @@
 #include "cli/target_plan.h"
 #include "cli/target_url.h"
 #include "jobs/matrix/matrix.h"
+#include "nemesis/faults.h"
 #include "report/words.h"
 #include "run/plan/reproduction.h"
 #include "run/plan/shipped_plan.h"
 
-enum { PATH_BYTES = 4096, TRANSACTIONS_MOST = 2000, RECIPE_SETTINGS_MOST = 160 };
+enum { PATH_BYTES = 4096, TRANSACTIONS_MOST = 2000, RIG_HUNT_FAULTS_MOST = 32 };
 
 /* The parts of a target while it is read. */
 struct reading {
@@ -295,12 +296,50 @@ static enum rig_rc load_first(struct reading *r, const struct rig_text_list *set
     return rig_cli_plan_settings_load(path, &all, &r->plan, r->err);
 }
 
+/* The faults of a dimension, by their names. */
+struct faults {
+    const char *names[RIG_HUNT_FAULTS_MOST], *settings[RIG_HUNT_FAULTS_MOST];
+    size_t count;
+    const struct reading *r;
+};
+
+static void add_fault(void *context, const struct rig_fault *fault, bool driver_own)
+{
+    struct faults *faults = context;
+    struct rig_buf setting;
+    (void)driver_own;
+    if (fault->varied == NULL || faults->count == RIG_HUNT_FAULTS_MOST)
+        return;
+    rig_buf_init(&setting, 0);
+    rig_buf_printf(&setting, "nemesis.faults=[{fault: %s, every: 400ms, on-failure: continue%s%s}]", fault->name,
+                   fault->varied[0] != '\0' ? ", " : "", fault->varied);
+    faults->names[faults->count] = fault->name;
+    faults->settings[faults->count] = keep(faults->r, rig_buf_text(&setting));
+    faults->count += faults->settings[faults->count] != NULL;
+    rig_buf_done(&setting);
+}
+
+/* Faults vary where rig starts the servers and the plan has none. */
+static enum rig_rc add_faults(const struct reading *r)
+{
+    const struct rig_cluster_ops *cluster = r->plan->driver->cluster;
+    struct faults faults = {.count = 0, .r = r};
+    if (cluster == NULL || cluster->wanted == NULL || !cluster->wanted(r->plan->driver_options) ||
+        r->plan->nemesis.entry_count > 0)
+        return RIG_OK;
+    rig_fault_each(cluster, add_fault, &faults);
+    const struct rig_text_list names = {faults.names, faults.count}, settings = {faults.settings, faults.count};
+    return rig_hunt_space_add_settings(r->space, "nemesis.faults", 0.3, &names, &settings, r->err);
+}
+
 static enum rig_rc add_first(const struct reading *r, const char *path, const struct rig_text_list *settings)
 {
     const struct rig_hunt_base base = {.name = "the plan", .path = path, .settings = *settings, .level = -1};
     const enum rig_rc rc = rig_hunt_space_add_base(r->space, &base, r->err);
     if (rc == RIG_OK)
         rig_plan_visit_tables(r->plan->driver, visit, (void *)(uintptr_t)r);
+    if (rc == RIG_OK && r->err->rc == RIG_OK)
+        (void)add_faults(r);
     return rc == RIG_OK ? r->err->rc : rc;
 }
 

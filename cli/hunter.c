@@ -491,6 +491,16 @@ static struct rig_hunt_point with_type(const struct rig_hunter *h, const struct 
     return whole;
 }
 
+/* A find that is known; one of another version is now one of this version, too. */
+static enum rig_rc see_again(struct rig_hunter *h, struct rig_hunt_find *known)
+{
+    known->sightings++;
+    if (strcmp(known->server, h->server) == 0)
+        return RIG_OK;
+    (void)snprintf(known->server, sizeof known->server, "%s", h->server);
+    return rig_hunt_memory_add_find(&h->memory, h->space, known, h->err);
+}
+
 /* After a run of the choice. */
 static enum rig_rc take_run(struct rig_hunter *h, const struct rig_hunt_point *as_chosen, enum rig_hunt_reason reason,
                             const struct shown *shown)
@@ -511,7 +521,7 @@ static enum rig_rc take_run(struct rig_hunter *h, const struct rig_hunt_point *a
         known = rig_hunt_finds_get(&h->finds, now.anomaly, now.level, now.type);
     }
     if (known != NULL)
-        known->sightings++;
+        rc = see_again(h, known);
     if (rc == RIG_OK && shown->outcome.is_find && known == NULL)
         rc = take_new(h, point, shown);
     else

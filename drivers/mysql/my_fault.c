@@ -436,6 +436,7 @@ static enum rig_rc kill_queries(const struct rig_fault_site *site, uint32_t i, v
 
 static const struct rig_fault my_fault_kill_query = {
     .name = "kill-query",
+    .varied = "",
     .summary = "ends statements of clients by KILL QUERY",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,

@@ -133,6 +133,7 @@ static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, vo
 
 const struct rig_fault rig_my_fault_maintenance = {
     .name = "maintain-tables",
+    .varied = "",
     .summary = "ANALYZE, OPTIMIZE or ALTER TABLE .. FORCE of the tables that clients use",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,

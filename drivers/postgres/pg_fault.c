@@ -125,6 +125,7 @@ static enum rig_rc terminate_sessions(const struct rig_fault_site *site, uint32_
 
 static const struct rig_fault pg_fault_terminate = {
     .name = "terminate-sessions",
+    .varied = "share: 20%",
     .summary = "ends sessions of clients by pg_terminate_backend()",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
@@ -259,6 +260,7 @@ static enum rig_rc resume_session(const struct rig_fault_site *site, uint32_t i,
 
 static const struct rig_fault pg_fault_pause_session = {
     .name = "pause-session",
+    .varied = "for: 100ms",
     .summary = "stops the server process of one session, with the locks that it holds",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES | RIG_FAULT_STOPS,

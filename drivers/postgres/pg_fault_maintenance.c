@@ -234,6 +234,7 @@ static enum rig_rc reindex_node(const struct rig_fault_site *site, uint32_t i, v
 
 const struct rig_fault rig_pg_fault_vacuum_full = {
     .name = "vacuum-full",
+    .varied = "",
     .summary = "VACUUM FULL of the tables that clients use",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
@@ -242,6 +243,7 @@ const struct rig_fault rig_pg_fault_vacuum_full = {
 
 const struct rig_fault rig_pg_fault_reindex = {
     .name = "reindex",
+    .varied = "",
     .summary = "REINDEX TABLE CONCURRENTLY of the tables that clients use (version 12 and later)",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
@@ -283,6 +285,7 @@ static enum rig_rc force_checkpoint(const struct rig_fault_site *site, uint32_t 
 
 const struct rig_fault rig_pg_fault_checkpoint = {
     .name = "checkpoint",
+    .varied = "",
     .summary = "CHECKPOINT: the server writes all changed pages to disk",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,

@@ -310,6 +310,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
 
 static const struct rig_fault maintenance = {
     .name = "maintain-file",
+    .varied = "",
     .summary = "VACUUM, ANALYZE, REINDEX or checkpoints of the file that clients use",
     .target = "one",
     .needs = RIG_NEED_PROCESSES,

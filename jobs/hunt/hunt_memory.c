@@ -236,6 +236,11 @@ static enum rig_rc read_find(const struct reading *r, json_t *line, struct rig_e
     copy(line, "happened", find.happened, sizeof find.happened);
     copy(line, "server", find.server, sizeof find.server);
     copy(line, "folder", find.folder, sizeof find.folder);
+    struct rig_hunt_find *known = rig_hunt_finds_get(r->finds, find.anomaly, find.level, find.type);
+    if (known != NULL) {
+        (void)snprintf(known->server, sizeof known->server, "%s", find.server);
+        return RIG_OK;
+    }
     if (rig_hunt_finds_add(r->finds, &find) == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: more than %d finds; move the folder away to begin anew", r->memory->path,
                         (int)RIG_HUNT_FINDS_MOST);

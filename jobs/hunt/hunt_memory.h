@@ -4,7 +4,7 @@
  *
  *   {"rig-hunt": 1, "target": "mysql 127.0.0.1:3306"}        the first line; 1 is the version of the form
  *   {"run": ..., "base": "try", "set": {"level": ...}, ...}  a run
- *   {"find": 1, "anomaly": "lost-update", ...}               a find
+ *   {"find": 1, "anomaly": "lost-update", ...}               a find; once more when another version showed it
  *
  * Values of a key that the space no longer has are forgotten with their run. A last line that was cut off is ignored.
  * One process at a time has the file (flock).

@@ -48,8 +48,9 @@ static void write_needs(const struct rig_hunt_facts *facts, const struct rig_hun
     else if (find->is_explained)
         rig_buf_printf(out, " It needs %s: without one of these settings it was not seen.", rig_buf_text(&words));
     else
-        rig_buf_printf(out, " It was seen with %s; no time was left to find out which of these settings it needs.",
-                       rig_buf_text(&words));
+        rig_buf_printf(
+            out, " It was seen with %s; which of these settings it needs was not found out in the time for a find.",
+            rig_buf_text(&words));
     rig_buf_done(&words);
 }
 

@@ -81,6 +81,22 @@ static bool split(struct rig_hunt_space *space, const char *prefix, const char *
     return true;
 }
 
+/* Takes a dimension whose key and texts are in the arena. */
+static enum rig_rc take(struct rig_hunt_space *space, const struct rig_hunt_dimension *dimension, struct rig_err *err)
+{
+    if (dimension->values.count == 0)
+        return RIG_OK;
+    if (space->dimension_count == RIG_HUNT_DIMENSIONS_MOST ||
+        space->value_count + dimension->values.count > RIG_HUNT_VALUES_MOST)
+        return rig_fail(err, RIG_E_LIMIT, "more than %d keys or %d values to vary; set some by --set, which keeps them",
+                        (int)RIG_HUNT_DIMENSIONS_MOST, (int)RIG_HUNT_VALUES_MOST);
+    struct rig_hunt_dimension *taken = &space->dimensions[space->dimension_count++];
+    *taken = *dimension;
+    taken->first = space->value_count;
+    space->value_count += (uint32_t)dimension->values.count;
+    return RIG_OK;
+}
+
 enum rig_rc rig_hunt_space_add(struct rig_hunt_space *space, const char *key, double chance, const char *values,
                                const char *with, struct rig_err *err)
 {
@@ -94,18 +110,7 @@ enum rig_rc rig_hunt_space_add(struct rig_hunt_space *space, const char *key, do
                      split(space, rig_buf_text(&prefix), values, &dimension.settings) &&
                      split(space, "", with, &dimension.with);
     rig_buf_done(&prefix);
-    if (!has)
-        return rig_no_memory(err, "the space of the hunt");
-    if (dimension.values.count == 0)
-        return RIG_OK;
-    if (space->dimension_count == RIG_HUNT_DIMENSIONS_MOST ||
-        space->value_count + dimension.values.count > RIG_HUNT_VALUES_MOST)
-        return rig_fail(err, RIG_E_LIMIT, "more than %d keys or %d values to vary; set some by --set, which keeps them",
-                        (int)RIG_HUNT_DIMENSIONS_MOST, (int)RIG_HUNT_VALUES_MOST);
-    dimension.first = space->value_count;
-    space->value_count += (uint32_t)dimension.values.count;
-    space->dimensions[space->dimension_count++] = dimension;
-    return RIG_OK;
+    return has ? take(space, &dimension, err) : rig_no_memory(err, "the space of the hunt");
 }
 
 /* The values of an option, separated by blanks. */
@@ -156,6 +161,20 @@ static bool copy_list(struct rig_hunt_space *space, const struct rig_text_list *
     }
     *to = (struct rig_text_list){at, from->count};
     return at != NULL;
+}
+
+enum rig_rc rig_hunt_space_add_settings(struct rig_hunt_space *space, const char *key, double chance,
+                                        const struct rig_text_list *values, const struct rig_text_list *settings,
+                                        struct rig_err *err)
+{
+    struct rig_hunt_dimension dimension = {.key = keep(space, key, strlen(key)), .chance = chance};
+    RIG_REQUIRE(values->count == settings->count);
+    if (is_pinned(space, key))
+        return RIG_OK;
+    if (dimension.key == NULL || !copy_list(space, values, &dimension.values) ||
+        !copy_list(space, settings, &dimension.settings))
+        return rig_no_memory(err, "the space of the hunt");
+    return take(space, &dimension, err);
 }
 
 enum rig_rc rig_hunt_space_add_level(struct rig_hunt_space *space, const char *name,

@@ -89,6 +89,10 @@ enum rig_rc rig_hunt_space_add_table(struct rig_hunt_space *space, const char *p
 /* Adds a dimension: its key, and texts separated by blanks. */
 enum rig_rc rig_hunt_space_add(struct rig_hunt_space *space, const char *key, double chance, const char *values,
                                const char *with, struct rig_err *err);
+/* The same with a whole setting for each value, which may have blanks. */
+enum rig_rc rig_hunt_space_add_settings(struct rig_hunt_space *space, const char *key, double chance,
+                                        const struct rig_text_list *values, const struct rig_text_list *settings,
+                                        struct rig_err *err);
 /* Copies the base; RIG_E_LIMIT when there are RIG_HUNT_BASES_MOST. */
 enum rig_rc rig_hunt_space_add_base(struct rig_hunt_space *space, const struct rig_hunt_base *base,
                                     struct rig_err *err);

@@ -113,6 +113,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
 
 const struct rig_fault rig_fault_hold_commit = {
     .name = "hold-commit",
+    .varied = "for: 300ms, chance: 20%",
     .summary = "holds a session of PostgreSQL inside its commit until other sessions have committed",
     .needs = RIG_NEED_PRELOAD,
     .options = table,

@@ -169,6 +169,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
 
 const struct rig_fault rig_fault_jitter = {
     .name = "jitter",
+    .varied = "for: 300ms, calls: [semaphore, wake, network]",
     .summary = "delays calls with which a node's processes wait for, wake and reach each other, at random",
     .needs = RIG_NEED_PRELOAD,
     .options = table,

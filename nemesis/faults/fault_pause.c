@@ -209,6 +209,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
 
 const struct rig_fault rig_fault_pause = {
     .name = "pause",
+    .varied = "for: 100ms",
     .summary = "stops the processes of nodes, or one of them, without ending them, and resumes them",
     .needs = RIG_NEED_PAUSE | RIG_FAULT_STOPS,
     .options = table,
