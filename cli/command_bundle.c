@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "cli/arguments.h"
 #include "cli/check_run.h"
 #include "cli/cli.h"
+#include "cli/earlier_runs.h"
 #include "cli/input_path.h"
 #include "cli/outputs.h"
 #include "cli/reproduce_files.h"
@@ -29,7 +31,7 @@
 #include "report/headline.h"
 #include "report/server_log.h"
 
-enum { PATH_BYTES = RIG_CLI_PATH_BYTES + 64, NAME_BYTES = 72, FILES_MOST = 12, FILE_BYTES = 64 << 20 };
+enum { PATH_BYTES = RIG_CLI_PATH_BYTES + 64, NAME_BYTES = 72, FILES_MOST = 20, FILE_BYTES = 64 << 20 };
 
 static const struct rig_argument bundle_arguments[] = {
     RIG_ARGUMENT_LEVEL,
@@ -58,9 +60,10 @@ static const struct rig_arguments_table bundle_table = {
     .description =
         "Packs what a bug report needs from the folder of a run into one .tar.gz: a cover page in Markdown, the plan,\n"
         "the smallest part of the history that has the anomaly (rig shrink), its scenario and scripts (rig reproduce\n"
-        "runs them), the lines of the servers' logs around the anomaly, and checksums. No database is used, and the\n"
-        "folder stays as it is. Secrets are masked. The same run gives the same bytes. DIR is the run's folder, or\n"
-        "store/NAME for the latest run.\n"
+        "runs them), how often it came back as far as the store knows, the lines of the servers' logs around the\n"
+        "anomaly, and checksums. No database is used, and the folder stays as it is. Secrets are masked. DIR is the\n"
+        "run's folder, store/NAME for the latest run, the folder of a reproduction, or that of an unpacked bundle,\n"
+        "which is then made again.\n"
         "Exit status: 0 when the archive was written; 64 where the run shows no anomaly that it was asked about.\n",
     .arguments = bundle_arguments,
 };
@@ -72,8 +75,11 @@ struct bundle {
     struct rig_cli_saved_run saved;
     struct rig_report_run facts;
     struct rig_check_options check;
+    bool has_part_alone;         /* the folder is that of a bundle or of a reproduction */
+    struct rig_history *history; /* of that part */
     struct rig_verdict *verdict;
     struct rig_smallest_part part;
+    struct rig_cli_repeats repeats;
     struct rig_interleaving interleaving;
     char unshrunk[RIG_ERR_TEXT_BYTES], unplayed[RIG_ERR_TEXT_BYTES];
     struct rig_archive archive;
@@ -82,32 +88,62 @@ struct bundle {
     size_t file_count;
 };
 
+#define COVER    "README.md"
+#define LOGS     "logs.txt"
+#define PREVIOUS "previous.md"
+
 /* The files of a bundle besides the cover, in order; those that exist are packed. */
 static const struct {
     const char *name, *text;
-    bool is_of_run; /* taken from the run's folder; else from the work folder */
+    enum { OF_WORK, OF_RUN } from; /* the folder that has it */
     bool is_script;
 } contents[] = {
-    {RIG_RUN_WITNESS, "the witness in words, and an order of its statements", false, false},
-    {RIG_RUN_PART, "the smallest part of the history, for `rig check`", false, false},
-    {RIG_RUN_PLAN, "the plan of the run, resolved", true, false},
-    {RIG_RUN_SCENARIO, "the part as sessions and statements, for `rig scenario`", false, false},
-    {RIG_RUN_SCRIPT_PSQL, "the scenario for psql, without rig", false, true},
-    {RIG_RUN_SCRIPT_MYSQL, "the scenario for the client of MySQL and MariaDB, without rig", false, true},
-    {RIG_RUN_SCRIPT_SHELL, "the scenario for the shell that the dialect names, without rig", false, true},
-    {RIG_RUN_SCRIPT_HTTP, "the part as requests for curl, without rig", false, true},
-    {RIG_RUN_SCRIPT_ISOLATIONTESTER, "the scenario for PostgreSQL's isolationtester", false, false},
-    {"logs.txt", "lines of the servers' logs around each witness of the anomaly", false, false},
+    {RIG_RUN_WITNESS, "the witness in words, and an order of its statements", OF_WORK, false},
+    {RIG_RUN_PART, "the smallest part of the history, for `rig check`", OF_WORK, false},
+    {RIG_RUN_PLAN, "the plan of the run, resolved", OF_RUN, false},
+    {RIG_RUN_SMALLEST_PLAN, "the smallest plan that shows it, of those that were tried", OF_WORK, false},
+    {RIG_RUN_SHRUNK, "how that plan was found", OF_WORK, false},
+    {RIG_RUN_SCENARIO, "the part as sessions and statements, for `rig scenario`", OF_WORK, false},
+    {RIG_RUN_SCRIPT_PSQL, "the scenario for psql, without rig", OF_WORK, true},
+    {RIG_RUN_SCRIPT_MYSQL, "the scenario for the client of MySQL and MariaDB, without rig", OF_WORK, true},
+    {RIG_RUN_SCRIPT_SHELL, "the scenario for the database's own shell, without rig", OF_WORK, true},
+    {RIG_RUN_SCRIPT_HTTP, "the part as requests for curl, without rig", OF_WORK, true},
+    {RIG_RUN_SCRIPT_ISOLATIONTESTER, "the scenario for PostgreSQL's isolationtester", OF_WORK, false},
+    {LOGS, "lines of the servers' logs around each witness of the anomaly", OF_WORK, false},
+    {RIG_RUN_RESULTS, "the result of the run, for programs", OF_RUN, false},
+    {PREVIOUS, "the cover page of the bundle that this one was made of", OF_WORK, false},
 };
 
 /* -- the evidence -------------------------------------------------------------------------------------------------- */
+
+/* The whole history, or the part where there is no more. */
+static enum rig_rc load_history(const struct bundle *bundle, struct rig_history **history, struct rig_err *err)
+{
+    static struct rig_cli_paths paths; /* one command a process */
+    char path[PATH_BYTES];
+    const char *given = path;
+    const struct rig_load_options load = {.form = bundle->has_part_alone ? RIG_FORM_JSON_LINES : RIG_FORM_RIG,
+                                          .limit_bytes = bundle->check.limit_bytes};
+    (void)snprintf(path, sizeof path, "%s%s", bundle->run, bundle->has_part_alone ? "/" RIG_RUN_PART : "");
+    enum rig_rc rc = rig_cli_find_histories(&given, 1, &paths, err);
+    if (rc == RIG_OK)
+        rc = rig_history_load_ranks((const char *const *)paths.at, paths.count, &load, history, err);
+    rig_cli_paths_done(&paths);
+    return rc;
+}
 
 static enum rig_rc judge(struct bundle *bundle, struct rig_err *err)
 {
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG, .limit_bytes = bundle->check.limit_bytes}};
     const struct rig_stream_options windows = {.check = bundle->check};
     const struct rig_minimum minimum = RIG_MINIMUM_OF_HISTORY;
-    enum rig_rc rc = rig_cli_check_run(bundle->run, NULL, &source, &windows, &bundle->verdict, err);
+    enum rig_rc rc = RIG_OK;
+    if (bundle->has_part_alone)
+        rc = load_history(bundle, &bundle->history, err);
+    if (rc == RIG_OK && bundle->has_part_alone)
+        rc = rig_check(bundle->history, &bundle->check, &bundle->verdict, err);
+    else if (rc == RIG_OK)
+        rc = rig_cli_check_run(bundle->run, NULL, &source, &windows, &bundle->verdict, err);
     if (rc == RIG_OK)
         rc = rig_verdict_weigh(bundle->verdict, &minimum, &bundle->saved.effort, err);
     if (rc == RIG_OK && bundle->verdict->valid != RIG_VALID_FALSE)
@@ -120,16 +156,10 @@ static enum rig_rc judge(struct bundle *bundle, struct rig_err *err)
 /* Without a part where the history has none, or does not fit; the witness of the whole history stays. */
 static void shrink(struct bundle *bundle)
 {
-    static struct rig_cli_paths paths; /* one command a process */
-    const char *run = bundle->run;
-    const struct rig_load_options load = {.form = RIG_FORM_RIG, .limit_bytes = bundle->check.limit_bytes};
     const struct rig_shrink_options options = {.check = bundle->check, .budget_ns = bundle->check.budget_ns};
     struct rig_history *history = NULL;
     struct rig_err why = {0};
-    enum rig_rc rc = rig_cli_find_histories(&run, 1, &paths, &why);
-    if (rc == RIG_OK)
-        rc = rig_history_load_ranks((const char *const *)paths.at, paths.count, &load, &history, &why);
-    rig_cli_paths_done(&paths);
+    enum rig_rc rc = load_history(bundle, &history, &why);
     if (rc == RIG_OK)
         rc = rig_shrink_history(history, &options, &bundle->part, &why);
     if (rc == RIG_OK)
@@ -264,6 +294,50 @@ static enum rig_rc pack(struct bundle *bundle, const char *name, bool is_script,
     return rig_archive_add(&bundle->archive, path, is_script, text->data, text->size, err);
 }
 
+static bool read_file(const char *folder, const char *name, struct rig_buf *text);
+
+/* Copies a file of another folder, where there is one, for the archive. */
+static enum rig_rc copy_file(const struct bundle *bundle, const char *folder, const char *name, const char *as,
+                             struct rig_err *err)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, FILE_BYTES);
+    const bool is_there = read_file(folder, name, &text);
+    const enum rig_rc rc = is_there ? rig_cli_reproduce_save(bundle->work, as, false, &text, err) : RIG_OK;
+    rig_buf_done(&text);
+    return rc;
+}
+
+/* Copies the files of a bundle that its part cannot give: logs, and the cover page with the facts of the run. */
+static enum rig_rc copy_previous(const struct bundle *bundle, struct rig_err *err)
+{
+    enum rig_rc rc = copy_file(bundle, bundle->run, COVER, PREVIOUS, err);
+    if (rc == RIG_OK)
+        rc = copy_file(bundle, bundle->run, PREVIOUS, PREVIOUS, err); /* of the first bundle */
+    if (rc == RIG_OK)
+        rc = copy_file(bundle, bundle->run, LOGS, LOGS, err);
+    return rc;
+}
+
+/* How often the anomaly came back, and the smallest plan. */
+static enum rig_rc find_repeats(struct bundle *bundle, struct rig_err *err)
+{
+    const struct rig_headline headline = rig_headline_pick(bundle->verdict);
+    const enum rig_anomaly anomaly = bundle->unshrunk[0] == '\0' ? bundle->part.anomaly
+                                     : headline.witness != NULL  ? headline.witness->anomaly
+                                                                 : RIG_ANOMALY_COUNT;
+    char folder[RIG_CLI_PATH_BYTES];
+    if (anomaly == RIG_ANOMALY_COUNT)
+        return RIG_OK;
+    enum rig_rc rc = rig_cli_repeats_find(bundle->run, &bundle->saved, anomaly, &bundle->repeats, err);
+    if (rc != RIG_OK || bundle->repeats.smallest[0] == '\0')
+        return rc;
+    (void)snprintf(folder, sizeof folder, "%s", bundle->repeats.smallest);
+    *strrchr(folder, '/') = '\0';
+    rc = copy_file(bundle, folder, RIG_RUN_SMALLEST_PLAN, RIG_RUN_SMALLEST_PLAN, err);
+    return rc == RIG_OK ? copy_file(bundle, folder, RIG_RUN_SHRUNK, RIG_RUN_SHRUNK, err) : rc;
+}
+
 /* A regular file of the folder, and no link; false: there is none. */
 static bool read_file(const char *folder, const char *name, struct rig_buf *text)
 {
@@ -282,13 +356,15 @@ static bool read_file(const char *folder, const char *name, struct rig_buf *text
 static enum rig_rc pack_all(struct bundle *bundle, const char *logs, struct rig_err *err)
 {
     enum { COUNT = sizeof contents / sizeof contents[0] };
-    struct rig_buf texts[COUNT], cover, witness;
+    struct rig_buf texts[COUNT], cover, witness, repeats;
     enum rig_rc rc = RIG_OK;
     rig_buf_init(&cover, 0);
     rig_buf_init(&witness, 0);
+    rig_buf_init(&repeats, 0);
+    rig_cli_repeats_write(&bundle->repeats, &repeats);
     for (size_t i = 0; i < COUNT; i++) {
         rig_buf_init(&texts[i], FILE_BYTES);
-        if (read_file(contents[i].is_of_run ? bundle->run : bundle->work, contents[i].name, &texts[i]))
+        if (read_file(contents[i].from == OF_RUN ? bundle->run : bundle->work, contents[i].name, &texts[i]))
             bundle->files[bundle->file_count++] = (struct rig_cover_file){contents[i].name, contents[i].text};
     }
     rig_buf_add(&witness, rig_buf_text(&texts[0]), texts[0].size);
@@ -297,11 +373,13 @@ static enum rig_rc pack_all(struct bundle *bundle, const char *logs, struct rig_
                                     .witness = bundle->unshrunk[0] == '\0' ? rig_buf_text(&witness) : NULL,
                                     .unshrunk = bundle->unshrunk[0] == '\0' ? NULL : bundle->unshrunk,
                                     .unplayed = bundle->unplayed[0] == '\0' ? NULL : bundle->unplayed,
+                                    .of_part = bundle->has_part_alone,
+                                    .repeats = rig_buf_text(&repeats),
                                     .logs = logs,
                                     .files = bundle->files,
                                     .file_count = bundle->file_count};
     rig_report_cover(&about, &cover);
-    rc = pack(bundle, "README.md", false, &cover, err);
+    rc = pack(bundle, COVER, false, &cover, err);
     for (size_t i = 0; i < COUNT && rc == RIG_OK; i++)
         if (texts[i].size > 0)
             rc = pack(bundle, contents[i].name, contents[i].is_script, &texts[i], err);
@@ -311,6 +389,7 @@ static enum rig_rc pack_all(struct bundle *bundle, const char *logs, struct rig_
         rig_buf_done(&texts[i]);
     rig_buf_done(&cover);
     rig_buf_done(&witness);
+    rig_buf_done(&repeats);
     return rc;
 }
 
@@ -321,7 +400,7 @@ static enum rig_rc write_archive(struct bundle *bundle, struct rig_err *err)
     rig_buf_init(&first, 0);
     rig_buf_init(&bytes, 0);
     collect_logs(bundle, &all, &first);
-    enum rig_rc rc = save_text(bundle, "logs.txt", rig_buf_text(&all), err);
+    enum rig_rc rc = save_text(bundle, LOGS, rig_buf_text(&all), err);
     if (rc == RIG_OK)
         rc = pack_all(bundle, rig_buf_text(&first), err);
     if (rc == RIG_OK)
@@ -340,9 +419,14 @@ static enum rig_rc write_archive(struct bundle *bundle, struct rig_err *err)
 static void name_bundle(struct bundle *bundle)
 {
     const struct rig_report_run *run = &bundle->saved.run;
-    const int length = snprintf(bundle->name, NAME_BYTES, "rig-bundle-%.32s-%.24s",
-                                run->name == NULL || run->name[0] == '\0' ? "run" : run->name,
-                                run->started_utc == NULL ? "" : run->started_utc);
+    char real[PATH_MAX];
+    const char *last = realpath(bundle->run, real) == NULL ? NULL : strrchr(real, '/');
+    const bool is_known = run->name != NULL && run->name[0] != '\0';
+    const bool is_named = !is_known && last != NULL && strncmp(last, "/rig-bundle-", 12) == 0;
+    const int length = is_named
+                           ? snprintf(bundle->name, NAME_BYTES, "%.68s", last + 1)
+                           : snprintf(bundle->name, NAME_BYTES, "rig-bundle-%.32s-%.24s", is_known ? run->name : "run",
+                                      run->started_utc == NULL ? "" : run->started_utc);
     for (int i = 0; i < length && bundle->name[i] != '\0'; i++)
         if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-", bundle->name[i]) == NULL)
             bundle->name[i] = '_';
@@ -372,6 +456,10 @@ static enum rig_rc make(struct bundle *bundle, struct rig_err *err)
     if (rc == RIG_OK)
         rc = write_part(bundle, err);
     if (rc == RIG_OK)
+        rc = find_repeats(bundle, err);
+    if (rc == RIG_OK && bundle->has_part_alone)
+        rc = copy_previous(bundle, err);
+    if (rc == RIG_OK)
         rc = write_archive(bundle, err);
     if (bundle->work[0] != '\0')
         rig_folder_remove(bundle->work);
@@ -381,7 +469,7 @@ static enum rig_rc make(struct bundle *bundle, struct rig_err *err)
 /* The files of the run are read, so none of them may be the archive; a link among them could lead to any file. */
 static enum rig_rc guard(const struct bundle *bundle, struct rig_err *err)
 {
-    static const char *const inputs[] = {RIG_RUN_RECORD, RIG_RUN_PLAN, RIG_RUN_RESULTS};
+    static const char *const inputs[] = {RIG_RUN_RECORD, RIG_RUN_PART, RIG_RUN_PLAN, RIG_RUN_RESULTS};
     char path[PATH_BYTES];
     struct stat status;
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
@@ -393,12 +481,27 @@ static enum rig_rc guard(const struct bundle *bundle, struct rig_err *err)
     return RIG_OK;
 }
 
+/* The folder of a run; else one that has a part of a history. */
+static enum rig_rc find_folder(struct bundle *bundle, struct rig_err *err)
+{
+    const char *given = bundle->args->positionals[0];
+    char part[PATH_BYTES];
+    const enum rig_rc rc = rig_cli_find_run(given, bundle->run, err);
+    (void)snprintf(part, sizeof part, "%.4000s/" RIG_RUN_PART, given);
+    if (rc == RIG_OK || access(part, R_OK) != 0)
+        return rc;
+    *err = (struct rig_err){.rc = RIG_OK};
+    bundle->has_part_alone = true;
+    (void)snprintf(bundle->run, sizeof bundle->run, "%.4000s", given);
+    return RIG_OK;
+}
+
 static int run_bundle(struct bundle *bundle)
 {
     struct rig_err err = {0};
     if (!rig_cli_read_requests(bundle->args, &bundle->check) || !rig_cli_read_decision(bundle->args, &bundle->check))
         return RIG_EXIT_USAGE;
-    enum rig_rc rc = rig_cli_find_run(bundle->args->positionals[0], bundle->run, &err);
+    enum rig_rc rc = find_folder(bundle, &err);
     if (rc == RIG_OK)
         rc = guard(bundle, &err);
     if (rc == RIG_OK)
@@ -433,6 +536,7 @@ int rig_cli_bundle(int argc, char **argv)
     rig_interleaving_done(&bundle->interleaving);
     rig_smallest_part_done(&bundle->part);
     rig_verdict_free(bundle->verdict);
+    rig_history_free(bundle->history);
     rig_cli_saved_run_done(&bundle->saved);
     rig_archive_done(&bundle->archive);
     rig_buf_done(&bundle->sums);

@@ -38,6 +38,7 @@ struct job {
     bool is_found, is_interrupted;
     char anomaly[64];
     char server[128];
+    const char *version; /* that was taken in place of the entry's; NULL: none */
     char folder[RIG_STORE_PATH_BYTES];
     struct rig_buf witness; /* its text */
 };
@@ -207,6 +208,8 @@ static void print_json(const struct job *job, double seconds)
     rig_json_members(&writer, "reproduction: %s, reproduced: %b, seconds: %f", job->entry.name, job->is_found, seconds);
     if (job->entry.scenario != NULL)
         rig_json_int(&writer, "plays", job->plays);
+    if (job->version != NULL)
+        rig_json_string(&writer, "version", job->version);
     rig_json_members(&writer, "runs: %d, interrupted: %b, server: %s", job->runs, job->is_interrupted, job->server);
     if (job->runs > 0)
         rig_json_string(&writer, "folder", job->folder);
@@ -244,11 +247,66 @@ static int carry_out(const struct rig_text_list *arguments)
     return rig_cli_fail(&err);
 }
 
+/* -- the version
+ * ----------------------------------------------------------------------------------------------- */
+
+#define VERSION_KEY "database.cluster.local.version="
+
+static const char *version_in(const char *setting)
+{
+    return strncmp(setting, VERSION_KEY, strlen(VERSION_KEY)) == 0 ? setting + strlen(VERSION_KEY) : NULL;
+}
+
+static bool is_version_given(const struct job *job)
+{
+    const char *setting;
+    for (size_t i = 0; (setting = rig_arguments_value_at(job->arguments, "set", i)) != NULL; i++) {
+        if (version_in(setting) != NULL || strncmp(setting, "database.cluster.hosts=", 23) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool add_setting(struct job *job, const char *version)
+{
+    struct rig_text_list *set = &job->entry.set;
+    const char **at = rig_arena_array(&job->arena, set->count + 1, sizeof *at);
+    const size_t size = strlen(VERSION_KEY) + strlen(version) + 1;
+    char *text = rig_arena_array(&job->arena, size, 1);
+    if (at == NULL || text == NULL)
+        return false;
+    (void)snprintf(text, size, VERSION_KEY "%s", version);
+    for (size_t i = 0; i < set->count; i++)
+        at[i] = set->at[i];
+    at[set->count] = text;
+    *set = (struct rig_text_list){.at = at, .count = set->count + 1};
+    return true;
+}
+
+/* The version that the entry names where it is installed; else the newest installed one that has the bug as well. */
+static bool take_installed(struct job *job, const struct rig_plan *plan)
+{
+    const struct rig_cluster_ops *cluster = plan->driver->cluster;
+    const struct rig_text_list *versions = &job->entry.versions;
+    if (cluster == NULL || cluster->has_version == NULL || !cluster->wanted(plan->driver_options) ||
+        is_version_given(job) || cluster->has_version(plan->driver_options, NULL))
+        return true;
+    for (size_t i = versions->count; i-- > 0;) {
+        if (!cluster->has_version(plan->driver_options, versions->at[i]))
+            continue;
+        job->version = versions->at[i];
+        return add_setting(job, job->version);
+    }
+    return true; /* the run says what is missing */
+}
+
 /* Before a cluster is started for it: the plan, with what the arguments say of it, can be read. */
-static int check_plan(const struct job *job)
+static int check_plan(struct job *job)
 {
     struct rig_plan *plan = NULL;
-    const int status = rig_cli_load_plan_at(job->entry.plan, &job->entry.set, job->arguments, &plan);
+    int status = rig_cli_load_plan_at(job->entry.plan, &job->entry.set, job->arguments, &plan);
+    if (status == RIG_EXIT_OK && !take_installed(job, plan))
+        status = RIG_EXIT_FAILED;
     rig_plan_free(plan);
     return status;
 }
@@ -265,6 +323,8 @@ static int reproduce(struct job *job, uint64_t runs_most)
         return rig_cli_fail(&err);
     if (is_talking(job)) {
         printf("%s: %s at %s: %s\n", job->entry.name, job->entry.database, job->entry.level, job->entry.shows);
+        if (job->version != NULL)
+            printf("the entry's version is not installed; version %s is, and has the bug as well\n", job->version);
         (void)fflush(stdout);
     }
     status = carry_out(&job->entry.start);

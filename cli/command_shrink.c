@@ -42,6 +42,8 @@ struct job {
     struct rig_plan_settings given;
     struct rig_plan *plan;
     struct rig_plan_shrinking request;
+    struct rig_earlier_runs *earlier;
+    char server[256]; /* of the run */
     int hold;
 };
 
@@ -110,19 +112,32 @@ static enum rig_rc take_plan_of_entry(struct job *job, struct rig_err *err)
     return RIG_OK;
 }
 
+/* The runs of its plan that were made on its server. The run itself was chosen for its anomaly, so it does not count. */
+static enum rig_rc take_earlier(struct job *job, const char *folder, const struct rig_cli_saved_run *saved,
+                                struct rig_err *err)
+{
+    (void)snprintf(job->server, sizeof job->server, "%s", saved->run.server);
+    const enum rig_rc rc = rig_cli_earlier_runs_find(folder, saved, &job->earlier, err);
+    job->request.earlier = job->earlier;
+    job->request.server = job->server;
+    return rc;
+}
+
 /* The folder of a run, whose anomaly is the one looked for. */
 static enum rig_rc take_run(struct job *job, const char *given, struct rig_err *err)
 {
     char folder[RIG_CLI_PATH_BYTES];
     struct rig_cli_saved_run saved = {.storage = NULL};
     enum rig_rc rc = rig_cli_find_run(given, folder, err);
-    if (rc == RIG_OK && job->request.entry == NULL)
+    if (rc == RIG_OK)
         rc = rig_cli_saved_run_load(folder, &saved, err);
     if (rc == RIG_OK && job->request.entry == NULL) {
         if (!rig_cli_saved_run_shape(&saved, job->request.anomaly, &job->request.anomaly, &job->shape))
             rc = rig_fail(err, RIG_E_INPUT, "%s: the run has no such anomaly", given);
         job->request.shape = &job->shape;
     }
+    if (rc == RIG_OK && saved.found && saved.run.server != NULL)
+        rc = take_earlier(job, folder, &saved, err);
     if (rc == RIG_OK)
         (void)snprintf(job->path, sizeof job->path, "%.4000s/plan.yaml", folder);
     rig_cli_saved_run_done(&saved);
@@ -163,7 +178,7 @@ static enum rig_rc prepare(struct job *job, struct rig_err *err)
         rc = rig_cli_plan_settings_load(job->path, &job->given, &job->plan, err);
     if (rc != RIG_OK)
         return rc;
-    (void)snprintf(name, sizeof name, "%.200s-plan_shrink", job->plan->name);
+    (void)snprintf(name, sizeof name, "%.200s-shrink", job->plan->name);
     rc = output != NULL ? rig_store_take(output, job->folder, &job->hold, err)
                         : rig_store_make(job->plan->store, name, job->folder, &job->hold, err);
     job->request.path = job->path;
@@ -223,6 +238,7 @@ static int cli_shrink_plan(const struct rig_arguments *args)
         status = rc != RIG_OK ? rig_cli_fail(&err) : is_found ? RIG_EXIT_OK : RIG_EXIT_UNDECIDED;
     }
     rig_plan_free(job->plan);
+    rig_cli_earlier_runs_free(job->earlier);
     rig_arena_done(&job->arena);
     if (job->hold >= 0)
         (void)close(job->hold);

@@ -31,6 +31,7 @@ struct rig_plan_shrinker {
     struct rig_rerun_result result;
     struct rig_rerun_tally confirmed;
     int64_t confirmed_values[RIG_PLAN_DIMENSIONS_MOST];
+    uint32_t earlier_runs; /* of the first plan, made before this search */
     int64_t search_until_ns, until_ns, began_ns;
     struct rig_err *err; /* of a run */
 };
@@ -90,6 +91,27 @@ static void count_confirmation(struct rig_plan_shrinker *s, const int64_t *value
     rig_cli_rerun_count(&s->confirmed, &s->result);
 }
 
+/* Takes a run of this plan that was made before. The confirmation has none: its runs took no part in the search. */
+static bool take_earlier(struct rig_plan_shrinker *s, enum rig_plan_search_phase phase, const struct rig_plan *plan)
+{
+    const struct rig_plan_shrinking *request = s->request;
+    struct rig_buf text;
+    const char *folder;
+    bool found = false;
+    if (request->earlier == NULL || request->server == NULL || phase == RIG_PLAN_CONFIRMATION)
+        return false;
+    rig_buf_init(&text, 0);
+    rig_plan_write(plan, false, &text);
+    while (!found && (folder = rig_cli_earlier_runs_next(request->earlier, rig_buf_text(&text))) != NULL) {
+        struct rig_err ignored = {0};
+        found = rig_cli_rerun_read(&s->rerun, folder, request->server, &s->result, &ignored) == RIG_OK &&
+                s->result.is_judged;
+    }
+    rig_buf_done(&text);
+    s->earlier_runs += found && phase == RIG_PLAN_FIRST;
+    return found;
+}
+
 static enum rig_plan_try run(void *context, enum rig_plan_search_phase phase, const int64_t *values)
 {
     struct rig_plan_shrinker *s = context;
@@ -103,7 +125,8 @@ static enum rig_plan_try run(void *context, enum rig_plan_search_phase phase, co
     s->rerun.until_ns = phase == RIG_PLAN_CONFIRMATION ? s->until_ns : s->search_until_ns;
     if (!fits || rig_cli_plan_settings_load(s->request->path, &settings->all, &plan, &refusal) != RIG_OK) {
         how = RIG_PLAN_REFUSED;
-    } else if (rig_cli_rerun(&s->rerun, settings->all.at, settings->all.count, &s->result, s->err) == RIG_OK) {
+    } else if (take_earlier(s, phase, plan) ||
+               rig_cli_rerun(&s->rerun, settings->all.at, settings->all.count, &s->result, s->err) == RIG_OK) {
         how = judge(s);
         if (s->request->is_text)
             rig_cli_tell_rerun(&s->rerun, &s->result);
@@ -168,12 +191,15 @@ static void write_rate(const struct rig_plan_shrinker *s, struct rig_buf *out)
 static void write_text(const struct rig_plan_shrinker *s, struct rig_buf *out)
 {
     const struct rig_plan_found *found = &s->found;
+    char before[64] = "";
     bool is_lower = false;
+    if (s->earlier_runs > 0)
+        (void)snprintf(before, sizeof before, ", %u of them made before", (unsigned)s->earlier_runs);
     rig_buf_printf(
         out,
-        "\nThe first plan showed %s in %u of %u runs. A candidate had %u run%s to show it: one that shows it half as "
+        "\nThe first plan showed %s in %u of %u runs%s. A candidate had %u run%s to show it: one that shows it half as "
         "often\nas the first plan is missed in at most 5 %% of all cases%s.\n",
-        name_of(s), (unsigned)found->first_shows, (unsigned)found->first_runs, (unsigned)found->budget,
+        name_of(s), (unsigned)found->first_shows, (unsigned)found->first_runs, before, (unsigned)found->budget,
         rig_plural(found->budget), found->budget == s->search.runs_most ? ", if --runs allows that many" : "");
     rig_buf_printf(out, "%u candidate%s, %u kept, %u withdrawn; %u runs in ", (unsigned)found->candidates,
                    rig_plural(found->candidates), (unsigned)found->kept, (unsigned)found->withdrawn,
@@ -201,7 +227,8 @@ void rig_cli_plan_shrinker_json(const struct rig_plan_shrinker *s, struct rig_js
     if (s->request->entry != NULL)
         rig_json_string(json, "known", s->request->entry);
     rig_json_bool(json, "minimal", s->found.is_complete);
-    rig_json_object(json, "first", "of: %d, shown: %d", s->found.first_runs, s->found.first_shows);
+    rig_json_object(json, "first", "of: %d, shown: %d, before: %d", s->found.first_runs, s->found.first_shows,
+                    s->earlier_runs);
     rig_json_members(json, "budget: %d, candidates: %d, kept: %d, withdrawn: %d, runs: %d", s->found.budget,
                      s->found.candidates, s->found.kept, s->found.withdrawn, s->rerun.run_count);
     rig_json_begin_array(json, "changes");

@@ -12,6 +12,7 @@
 #include "base/json_write.h"
 #include "checker/judge/known_anomaly.h"
 #include "checker/model/anomaly.h"
+#include "cli/earlier_runs.h"
 #include "cli/plan_dimensions.h"
 #include "run/plan/plan.h"
 #include "jobs/shrink/plan_search.h"
@@ -31,7 +32,9 @@ struct rig_plan_shrinking {
     uint32_t runs_most;
     int64_t time_ns;
     const atomic_int *interrupts;
-    bool is_text; /* tells on standard output what it does and finds */
+    struct rig_earlier_runs *earlier; /* NULL, or runs that need not be made again where a plan is the same */
+    const char *server;               /* on which those runs were made; others do not count */
+    bool is_text;                     /* tells on standard output what it does and finds */
 };
 
 struct rig_plan_shrinker;

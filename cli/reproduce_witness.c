@@ -57,6 +57,9 @@ struct reproduction {
     struct rig_known_anomaly shape; /* of the runs of the plan */
     struct rig_plan_settings given;
     char smallest_folder[PATH_BYTES];
+    struct rig_earlier_runs *earlier;
+    char run_name[RIG_CLI_RUN_NAME_BYTES]; /* "": it is the history of no run */
+    char run_server[256];                  /* of the first run of the plan that was judged */
     struct rig_plan_shrinking shrinking;
     struct rig_plan_shrinker *shrinker;
     bool is_shrunk;
@@ -235,6 +238,17 @@ static void take_shape(struct reproduction *reproduction, const char *folder)
     rig_cli_saved_run_done(&saved);
 }
 
+/* The server of the runs. Those made before count only on this one. */
+static void take_server(struct reproduction *reproduction, const char *folder)
+{
+    struct rig_cli_saved_run saved;
+    if (reproduction->run_server[0] != '\0')
+        return;
+    if (rig_cli_saved_run_load(folder, &saved, NULL) == RIG_OK && saved.found && saved.run.server != NULL)
+        (void)snprintf(reproduction->run_server, sizeof reproduction->run_server, "%s", saved.run.server);
+    rig_cli_saved_run_done(&saved);
+}
+
 static enum rig_rc run_plan(struct reproduction *reproduction, struct rig_err *err)
 {
     char runs[PATH_BYTES];
@@ -262,6 +276,8 @@ static enum rig_rc run_plan(struct reproduction *reproduction, struct rig_err *e
         if (rc != RIG_OK)
             break;
         rig_cli_rerun_count(&reproduction->tally, result);
+        if (result->is_judged)
+            take_server(reproduction, result->folder);
         if (result->shows)
             take_shape(reproduction, result->folder);
         if (is_text(reproduction))
@@ -322,6 +338,15 @@ static enum rig_rc find_smallest_plan(struct reproduction *reproduction, struct 
                                                           .time_ns = reproduction->shrink_ns,
                                                           .interrupts = reproduction->interrupts,
                                                           .is_text = is_text(reproduction)};
+    if (reproduction->earlier != NULL && reproduction->run_server[0] != '\0') {
+        char runs[PATH_BYTES];
+        (void)snprintf(runs, sizeof runs, "%s/" RIG_RUN_RUNS, reproduction->folder);
+        const enum rig_rc added = rig_cli_earlier_runs_add(reproduction->earlier, runs, err);
+        if (added != RIG_OK)
+            return added;
+        reproduction->shrinking.earlier = reproduction->earlier;
+        reproduction->shrinking.server = reproduction->run_server;
+    }
     (void)rig_arguments_number(reproduction->args, "seed", 0, INT64_MAX, &reproduction->shrinking.seed);
     reproduction->shrinking.seed += reproduction->tally.runs + reproduction->tally.failed;
     enum rig_rc rc = rig_cli_plan_shrinker_new(&reproduction->shrinking, &reproduction->shrinker, err);
@@ -378,6 +403,8 @@ static void write_json(const struct reproduction *reproduction, struct rig_buf *
     rig_json_members(&json, "anomaly: %s, reproduced: %b, transactions: %d",
                      rig_anomaly_info(reproduction->part.anomaly)->name, came_back(reproduction),
                      reproduction->part.history->txn_count);
+    if (reproduction->run_name[0] != '\0')
+        rig_json_string(&json, "run", reproduction->run_name);
     if (reproduction->server[0] != '\0')
         rig_json_string(&json, "server", reproduction->server);
     rig_cli_json_share(&json, "plays", reproduction->shown, reproduction->plays);
@@ -407,6 +434,16 @@ static enum rig_rc conclude(const struct reproduction *reproduction, struct rig_
     return rc;
 }
 
+/* Which run it is, and those of its plan that need not be made again. */
+static enum rig_rc find_earlier(struct reproduction *reproduction, const struct rig_cli_saved_run *saved,
+                                struct rig_err *err)
+{
+    char folder[RIG_CLI_PATH_BYTES];
+    const enum rig_rc rc = rig_cli_find_run(reproduction->args->positionals[0], folder, err);
+    rig_cli_run_name(saved, reproduction->run_name);
+    return rc == RIG_OK ? rig_cli_earlier_runs_find(folder, saved, &reproduction->earlier, err) : rc;
+}
+
 static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err)
 {
     const struct rig_arguments *args = reproduction->args;
@@ -424,6 +461,8 @@ static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err
     if (rc == RIG_OK)
         rc = rig_cli_saved_run_take(args->positionals[0], args, &options.check, NULL, &saved, err);
     options.budget_ns = options.check.budget_ns;
+    if (rc == RIG_OK && saved.found)
+        rc = find_earlier(reproduction, &saved, err);
     if (rc == RIG_OK)
         rc = rig_history_load_ranks((const char *const *)paths.at, paths.count, &load, &history, err);
     rig_cli_paths_done(&paths);
@@ -517,6 +556,7 @@ int rig_cli_reproduce_witness(const struct rig_arguments *args)
     if (rc != RIG_OK)
         status = err.text[0] == '\0' ? RIG_EXIT_USAGE : rig_cli_fail(&err);
     rig_cli_plan_shrinker_free(reproduction->shrinker);
+    rig_cli_earlier_runs_free(reproduction->earlier);
     rig_cli_stage_free_performance(reproduction->performance);
     rig_scenario_free(reproduction->scenario);
     rig_interleaving_done(&reproduction->interleaving);

@@ -230,6 +230,25 @@ int rig_cli_rerun_bundle(const struct rig_rerun *rerun, const char *run, const c
     return ended && WIFEXITED(status) ? WEXITSTATUS(status) : RIG_EXIT_FAILED;
 }
 
+enum rig_rc rig_cli_rerun_read(const struct rig_rerun *rerun, const char *folder, const char *server,
+                               struct rig_rerun_result *result, struct rig_err *err)
+{
+    struct rig_cli_saved_run saved = {.storage = NULL};
+    struct rig_known_anomaly shape;
+    enum rig_anomaly found;
+    *result = (struct rig_rerun_result){.status = RIG_EXIT_OK, .is_earlier = true};
+    (void)snprintf(result->folder, sizeof result->folder, "%s", folder);
+    enum rig_rc rc = rig_cli_saved_run_load(folder, &saved, err);
+    const bool is_same = rc == RIG_OK && saved.run.server != NULL && strcmp(saved.run.server, server) == 0;
+    if (is_same) {
+        result->seed = saved.run.seed;
+        if (rig_cli_saved_run_shape(&saved, RIG_ANOMALY_COUNT, &found, &shape))
+            result->status = RIG_EXIT_ANOMALY;
+    }
+    rig_cli_saved_run_done(&saved);
+    return is_same ? read_result(rerun, result, err) : rc;
+}
+
 void rig_cli_rerun_done(struct rig_rerun *rerun)
 {
     rig_children_free(rerun->children);
@@ -298,7 +317,10 @@ void rig_cli_json_tally(struct rig_json_writer *json, const char *name, const st
 
 void rig_cli_tell_rerun(const struct rig_rerun *rerun, const struct rig_rerun_result *result)
 {
-    (void)printf("  run %u, seed %" PRIu64 ": ", (unsigned)rerun->run_count, result->seed);
+    if (result->is_earlier)
+        (void)printf("  made before, seed %" PRIu64 ": ", result->seed);
+    else
+        (void)printf("  run %u, seed %" PRIu64 ": ", (unsigned)rerun->run_count, result->seed);
     if (result->is_judged)
         (void)printf("%" PRIu64 " anomal%s in %.1f s of load%s\n", result->events, result->events == 1 ? "y" : "ies",
                      result->load_s, result->was_cut ? ", which was cut" : "");

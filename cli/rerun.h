@@ -45,6 +45,7 @@ struct rig_rerun_result {
     int status;      /* of `rig run` */
     bool is_judged;  /* there is a result of a load that began; else only `status` and `why` hold */
     bool was_cut;    /* its time was over */
+    bool is_earlier; /* it was made before this command: rig_cli_rerun_read() */
     bool shows;      /* the anomaly, or a special case of it */
     uint64_t events; /* how many */
     uint64_t acknowledged;
@@ -60,6 +61,10 @@ enum rig_rc rig_cli_rerun(struct rig_rerun *rerun, const char *const *settings, 
                           struct rig_rerun_result *result, struct rig_err *err);
 /* Packs the folder of a run by `rig bundle`, by a rig of its own, and returns its exit status. After the first run. */
 int rig_cli_rerun_bundle(const struct rig_rerun *rerun, const char *run, const char *output);
+/* Reads a run that was made before, as if it had been made now. `is_judged` is false where it has no result, or was made
+ * on another server. */
+enum rig_rc rig_cli_rerun_read(const struct rig_rerun *rerun, const char *folder, const char *server,
+                               struct rig_rerun_result *result, struct rig_err *err);
 void rig_cli_rerun_done(struct rig_rerun *rerun);
 
 /* Runs and what they showed, added up. */

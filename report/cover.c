@@ -133,6 +133,8 @@ static void add_repeat(const struct rig_cover *cover, struct rig_buf *out)
             "./reproduce-shell.sh                          # without rig; its head names the server's variables\n");
     if (has_file(cover, "reproduce-http.sh"))
         rig_buf_add_text(&lines, "./reproduce-http.sh URL                       # without rig; needs curl and jq\n");
+    if (has_file(cover, "smallest.yaml"))
+        rig_buf_add_text(&lines, "rig run smallest.yaml                         # the smallest load that was found\n");
     rig_buf_printf(&lines, "rig run plan.yaml --seed %" PRIu64 "     # the load that found it; timing differs\n",
                    cover->run == NULL ? 1 : cover->run->seed);
     add_block(out, rig_buf_text(&lines));
@@ -249,6 +251,11 @@ void rig_report_cover(const struct rig_cover *cover, struct rig_buf *out)
              "This bundle has what a person needs to follow that and to repeat it.\n");
     rig_buf_done(&line);
     add_witness(cover, &headline, out);
+    if (cover->of_part)
+        rig_buf_add_text(
+            out, "This bundle was made of the part that an earlier one, or a reproduction, kept. `previous.md`, "
+                 "where it is there, has the facts of the whole history.\n");
+    rig_buf_printf(out, "\n## How often it came back\n\n%s", cover->repeats);
     add_facts(cover, out);
     add_faults(cover, &headline, out);
     add_database(cover, out);

@@ -21,6 +21,8 @@ struct rig_cover {
     const char *witness;                /* the smallest part in words; NULL: that of the whole history */
     const char *unshrunk;               /* why there is no smallest part; NULL: there is one */
     const char *unplayed;               /* why there is no scenario; NULL: there is one */
+    bool of_part;                       /* of the part that an earlier bundle kept */
+    const char *repeats;                /* how often it came back, in Markdown */
     const char *logs;                   /* lines of the servers' logs; "": none */
     const struct rig_cover_file *files; /* of the bundle, in order */
     size_t file_count;

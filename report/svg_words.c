@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/explain/say.h"
+#include "history/types/row_clauses.h"
 #include "history/types/types.h"
 #include "report/tell.h"
 #include "report/words.h"
@@ -177,12 +178,39 @@ void rig_svg_words_box(const struct rig_history *history, const struct rig_witne
     add_ops(history, witness, most_lines, box);
 }
 
+/* The condition of a read of rows, or "all". */
+static void add_condition(struct rig_buf *out, const struct rig_txn_op *ops, uint32_t read)
+{
+    struct rig_row_where condition;
+    if (read > 0 && !rig_op_reads(ops[read - 1].kind) && ops[read - 1].key == ops[read].key &&
+        rig_row_condition_of(ops[read - 1].value, &condition))
+        rig_row_say_condition(&condition, out);
+    else
+        rig_buf_add_text(out, "all");
+}
+
+/* "T14: id >= 1000, without row 7010", "T14 read 4030, which T26 replaced". */
+static void add_rw_of_rows(struct rig_buf *out, const struct rig_history *history, const struct rig_step *step)
+{
+    if (!step->absent) {
+        rig_say(history, out, "%T read %V, which %T replaced", step->from, step->from_value, step->to);
+        return;
+    }
+    rig_say(history, out, "%T: ", step->from);
+    add_condition(out, rig_txn_ops(history, step->from), step->from_op);
+    rig_say(history, out, ", without row %V", step->from_value);
+}
+
 /* "did not see 3 of T23": what an anti-dependency rests on. */
 static void add_rw_words(struct rig_buf *out, const struct rig_history *history, const struct rig_step *step)
 {
     const struct rig_txn_op *op = step->from_op == UINT32_MAX ? NULL : rig_txn_ops(history, step->from) + step->from_op;
     bool is_list = op != NULL && rig_op_reads_sequence(op->kind);
     const uint32_t from = step->from;
+    if (op != NULL && rig_data_types[history->workload].shape == RIG_RESULT_ROWS) {
+        add_rw_of_rows(out, history, step);
+        return;
+    }
     if (op != NULL && op->read_state != RIG_READ_SEEN)
         rig_say(history, out, "%T read nil", from);
     else if (is_list && rig_txn_op_list(history, op).count == 0)

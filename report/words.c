@@ -17,6 +17,7 @@
 #include "base/plural.h"
 #include "checker/judge/fate.h"
 #include "checker/judge/minimum.h"
+#include "history/types/row_clauses.h"
 #include "history/types/types.h"
 
 void rig_words_clean(struct rig_buf *out, const char *text, bool keep_lines)
@@ -154,7 +155,11 @@ static void add_key(struct rig_buf *out, const struct rig_history *history, uint
 
 void rig_words_op(struct rig_buf *out, const struct rig_history *history, const struct rig_txn_op *op)
 {
+    char key[64];
     RIG_REQUIRE(op->kind < RIG_OP_KIND_COUNT);
+    rig_history_key_name(history, op->key, key, sizeof key);
+    if (rig_row_say_op(op->kind, key, op->value, out))
+        return;
     rig_tell(out, "%s ", rig_op_infos[op->kind].name);
     add_key(out, history, op->key);
     if (rig_op_reads(op->kind))

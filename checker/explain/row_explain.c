@@ -293,27 +293,14 @@ static bool explain_step(const struct rig_inference *inference, struct rig_step 
 
 static const char *const actions[] = {"inserted", "updated", "deleted", "inserted"};
 
-static void add_condition(const struct rig_history *history, const struct rig_row_where *condition,
-                          struct rig_buf *text)
+static void add_condition(const struct rig_row_where *condition, struct rig_buf *text)
 {
-    if (condition->column == RIG_ROW_BY_TESTS) {
-        rig_buf_add_text(text, " where ");
-        rig_row_say_tests(RIG_ROW_PLAIN_WORDS, (uint64_t)condition->least, text);
+    if (condition->column == RIG_ROW_BY_KEY) {
+        rig_buf_printf(text, " at key %" PRId64, rig_row_closed_key(condition->least * RIG_ROW_SERIAL));
         return;
     }
-    const bool by_id = condition->column == RIG_ROW_BY_ID;
-    const int64_t unit = by_id ? RIG_ROW_SERIAL : 1, least = condition->least * unit;
-    const char *column = by_id ? "id" : condition->column == RIG_ROW_BY_CLASS ? "class" : "value";
-    if (condition->column == RIG_ROW_BY_KEY)
-        rig_say(history, text, " at key %d", rig_row_closed_key(least * RIG_ROW_SERIAL));
-    else if (condition->column == RIG_ROW_BY_REMAINDER)
-        rig_say(history, text, " where value mod %d = %d", condition->most, least);
-    else if (condition->most == INT64_MAX)
-        rig_say(history, text, " where %s >= %d", column, least);
-    else if (condition->most == condition->least && !by_id)
-        rig_say(history, text, " where %s = %d", column, least);
-    else
-        rig_say(history, text, " where %s in %d..%d", column, least, condition->most * unit + unit - 1);
+    rig_buf_add_text(text, " where ");
+    rig_row_say_condition(condition, text);
 }
 
 static const char *column_name(uint32_t column)
@@ -350,7 +337,7 @@ static void add_query(const struct rig_history *history, uint32_t txn, uint32_t 
                                rig_row_condition_of(ops[op - 1].value, &condition);
     rig_say(history, text, "%T %s table %K", txn, did[condition.form], ops[op].key);
     if (has_condition)
-        add_condition(history, &condition, text);
+        add_condition(&condition, text);
     add_clause(history, txn, op, text);
     rig_say(history, text, " as %L", txn, op);
 }

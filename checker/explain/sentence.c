@@ -13,6 +13,7 @@
 #include "checker/explain/say.h"
 #include "checker/explain/type_words.h"
 #include "checker/explain/waits.h"
+#include "history/types/row_clauses.h"
 #include "history/types/types.h"
 
 static void add_name(const struct rig_history *history, uint32_t txn, enum rig_column column, struct rig_buf *text)
@@ -140,6 +141,7 @@ static void answered_held(const struct rig_history *history, uint32_t txn, struc
 
 enum {
     OPS_SHOWN = 16,
+    KEY_BYTES = 64,
     CYCLE_SHOWN = 64, /* transactions; the text of a longer cycle has only its ends */
     CYCLE_ENDS = 8,
     MOMENTS_SHOWN = 32, /* of a course by time */
@@ -149,10 +151,17 @@ static void add_op(const struct rig_history *history, uint32_t txn, uint32_t at,
 {
     const struct rig_txn_op *op = rig_txn_ops(history, txn) + at;
     const char *name = rig_op_infos[op->kind].name;
+    char key[KEY_BYTES];
+    struct rig_buf row;
+    rig_buf_init(&row, 0);
+    rig_history_key_name(history, op->key, key, sizeof key);
     if (rig_op_reads(op->kind))
         rig_say(history, text, "[%s %K %A]", name, op->key, txn, at);
+    else if (rig_row_say_op(op->kind, key, op->value, &row))
+        rig_buf_printf(text, "[%s]", rig_buf_text(&row));
     else
         rig_say(history, text, "[%s %K %V]", name, op->key, op->value);
+    rig_buf_done(&row);
 }
 
 static bool steps_name(const struct rig_step *steps, uint32_t count, uint32_t key)

@@ -492,6 +492,7 @@ const struct rig_sql_nodes rig_my_nodes = {
 
 const struct rig_cluster_ops rig_my_cluster_ops = {
     .wanted = rig_sql_cluster_wanted,
+    .has_version = rig_my_site_has_version,
     .start = start_cluster,
     .stop = stop_cluster,
     .kill_now = rig_sql_cluster_kill_now,

@@ -164,16 +164,30 @@ static enum rig_rc find_program(const char *bin_dir, const char *name, char path
         name);
 }
 
+static const char *const of_mariadb[] = {"mariadbd", "mariadb-install-db", NULL}, *const of_mysql[] = {"mysqld", NULL};
+
+bool rig_my_site_has_version(const void *object, const char *version)
+{
+    const struct rig_my_options *options = object;
+    const char *wanted = version == NULL ? options->sql.version : version;
+    struct rig_local_version asked = {0, -1};
+    char folder[RIG_MY_PROGRAM_BYTES];
+    if (wanted == NULL || wanted[0] == '\0')
+        return true;
+    return rig_local_version_read(wanted, &asked) &&
+           (rig_local_version_find(options->sql.servers, NULL, of_mariadb, &asked, folder, sizeof folder) ||
+            rig_local_version_find(options->sql.servers, NULL, of_mysql, &asked, folder, sizeof folder));
+}
+
 /* A folder of MySQL or MariaDB by its version. */
 static enum rig_rc find_version(struct rig_my_site *site, char folder[static RIG_MY_PROGRAM_BYTES], struct rig_err *err)
 {
-    static const char *const maria[] = {"mariadbd", "mariadb-install-db", NULL}, *const mysql[] = {"mysqld", NULL};
     const struct rig_my_options *options = site->options;
     struct rig_local_version asked = {0, -1};
     (void)rig_local_version_read(options->sql.version, &asked);
-    if (rig_local_version_find(options->sql.servers, NULL, maria, &asked, folder, RIG_MY_PROGRAM_BYTES))
+    if (rig_local_version_find(options->sql.servers, NULL, of_mariadb, &asked, folder, RIG_MY_PROGRAM_BYTES))
         return RIG_OK;
-    if (!rig_local_version_find(options->sql.servers, NULL, mysql, &asked, folder, RIG_MY_PROGRAM_BYTES))
+    if (!rig_local_version_find(options->sql.servers, NULL, of_mysql, &asked, folder, RIG_MY_PROGRAM_BYTES))
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.local.version: there is no MariaDB or MySQL %s in "
                         "database.cluster.local.servers, in $RIG_SERVERS or in the caches of scripts/servers: "

@@ -47,6 +47,8 @@ void rig_my_site_init(struct rig_my_site *site, const struct rig_run_env *env, c
 /* Finds account and programs, makes the folder. RIG_E_CLUSTER with the remedy. */
 enum rig_rc rig_my_site_open(struct rig_my_site *site, struct rig_err *err);
 void rig_my_site_close(struct rig_my_site *site);
+/* As rig_cluster_ops.has_version. */
+bool rig_my_site_has_version(const void *options, const char *version);
 bool rig_my_site_is_galera(const struct rig_my_site *site);
 /* Makes the data folder `data`, which does not exist, of a server that has never run. */
 enum rig_rc rig_my_site_make_data(struct rig_my_site *site, const char *data, bool always, int64_t deadline_ns,

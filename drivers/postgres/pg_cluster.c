@@ -519,6 +519,7 @@ const struct rig_sql_nodes rig_pg_nodes = {
 
 const struct rig_cluster_ops rig_pg_cluster_ops = {
     .wanted = rig_sql_cluster_wanted,
+    .has_version = rig_pg_site_has_version,
     .start = start_cluster,
     .stop = stop_cluster,
     .kill_now = kill_cluster,

@@ -184,3 +184,14 @@ enum rig_rc rig_pg_binaries_find(const struct rig_pg_wish *wish, char *folder, s
                     " nor in PATH: install the package postgresql, or name their folder as "
                     "database.cluster.local.bin-dir");
 }
+
+bool rig_pg_site_has_version(const void *object, const char *version)
+{
+    const struct rig_pg_options *options = object;
+    const struct rig_pg_wish wish = {.bin_dir = options->sql.bin_dir,
+                                     .version = version == NULL ? options->sql.version : version,
+                                     .servers = options->sql.servers};
+    char folder[RIG_PG_PATH_BYTES];
+    struct rig_err ignored = {0};
+    return !given(wish.version) || rig_pg_binaries_find(&wish, folder, sizeof folder, &ignored) == RIG_OK;
+}

@@ -53,6 +53,8 @@ struct rig_pg_wish {
     const char *servers; /* a folder with servers */
 };
 
+/* As rig_cluster_ops.has_version. */
+bool rig_pg_site_has_version(const void *options, const char *version);
 /* RIG_E_CLUSTER with the remedy. Without any wish: the newest below /usr/lib/postgresql, or in PATH. */
 enum rig_rc rig_pg_binaries_find(const struct rig_pg_wish *wish, char *folder, size_t size, struct rig_err *err);
 

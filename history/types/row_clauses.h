@@ -8,7 +8,11 @@
 #ifndef RIG_HISTORY_TYPES_ROW_CLAUSES_H
 #define RIG_HISTORY_TYPES_ROW_CLAUSES_H
 
+#include <inttypes.h>
+
 #include "base/buf.h"
+#include "history/model/transaction.h"
+#include "history/types/row_ops.h"
 #include "history/types/row_values.h"
 
 enum rig_row_words {
@@ -195,6 +199,60 @@ static inline void rig_row_say_assignments(unsigned words, uint64_t payload, con
         rig_buf_add_text(sql, lead);
         rig_row_say_assignment(words, &a, sql);
     }
+}
+
+/* ---- operations, for people ---- */
+
+/* "id >= 1000", "class in 0..1", or the SQL of the workload sql. */
+static inline void rig_row_say_condition(const struct rig_row_where *condition, struct rig_buf *text)
+{
+    if (condition->column == RIG_ROW_BY_TESTS) {
+        rig_row_say_tests(RIG_ROW_PLAIN_WORDS, (uint64_t)condition->least, text);
+        return;
+    }
+    const bool by_id = condition->column == RIG_ROW_BY_ID;
+    const int64_t unit = by_id ? RIG_ROW_SERIAL : 1, least = condition->least * unit;
+    const char *column = by_id ? "id" : condition->column == RIG_ROW_BY_CLASS ? "class" : "value";
+    if (condition->column == RIG_ROW_BY_KEY)
+        rig_buf_printf(text, "key = %" PRId64, rig_row_closed_key(least * RIG_ROW_SERIAL));
+    else if (condition->column == RIG_ROW_BY_REMAINDER)
+        rig_buf_printf(text, "value mod %" PRId64 " = %" PRId64, condition->most, least);
+    else if (condition->most == INT64_MAX)
+        rig_buf_printf(text, "%s >= %" PRId64, column, least);
+    else if (condition->most == condition->least && !by_id)
+        rig_buf_printf(text, "%s = %" PRId64, column, least);
+    else
+        rig_buf_printf(text, "%s in %" PRId64 "..%" PRId64, column, least, condition->most * unit + unit - 1);
+}
+
+/* "insert 4 4030", "where 0: id >= 1000", with the table and the row's number. False, and nothing: it is none of these. */
+static inline bool rig_row_say_op(unsigned kind, const char *table, int64_t value, struct rig_buf *text)
+{
+    static const char *const actions[] = {"insert", "update", "delete", "row"};
+    struct rig_row_where condition;
+    if (kind != RIG_OP_ROW || value == 0)
+        return false;
+    if (value > 0) {
+        const unsigned action = (unsigned)rig_row_action(value);
+        rig_buf_printf(text, "%s %s %" PRId64, actions[action < 3 ? action : 3], table, value);
+        return true;
+    }
+    if (rig_row_is_clause(value)) {
+        static const char *const clauses[] = {[RIG_ROW_SOURCE] = "subquery",
+                                              [RIG_ROW_PARTNERS] = "join",
+                                              [RIG_ROW_ABSENT] = "not-exists",
+                                              [RIG_ROW_SKIPS] = "skip-locked"};
+        struct rig_row_clause clause = {.kind = RIG_ROW_SOURCE};
+        if (!rig_row_clause_of(value, &clause))
+            return false;
+        rig_buf_printf(text, "%s %s", clauses[clause.kind], table);
+        return true;
+    }
+    if (!rig_row_condition_of(value, &condition))
+        return false;
+    rig_buf_printf(text, "where %s: ", table);
+    rig_row_say_condition(&condition, text);
+    return true;
 }
 
 #endif

@@ -63,7 +63,7 @@ class Bundle(unittest.TestCase):
         self.assertRegex(name, r"^rig-bundle-bundle-[0-9TZ.]+\.tar\.gz$")
         self.assertEqual({path: path.read_bytes() for path in run.rglob("*") if path.is_file()}, before)
         files = self.members(name)
-        self.assertEqual(list(files), ["README.md", "witness.txt", "part.jsonl", "plan.yaml", "SHA256SUMS"])
+        self.assertEqual(list(files), ["README.md", "witness.txt", "part.jsonl", "plan.yaml", "results.json", "SHA256SUMS"])
         sums = "".join(f"{hashlib.sha256(text).hexdigest()}  {name}\n" for name, text in files.items() if name != "SHA256SUMS")
         self.assertEqual(files["SHA256SUMS"].decode(), sums)
         cover = files["README.md"].decode()
@@ -122,6 +122,46 @@ class Bundle(unittest.TestCase):
         done = self.bundle(64, "--level", "serializable", "--set", f"database.password={SECRET}", "--set", "database.passwort=x", "-o", "none.tar.gz")
         self.assertIn("unknown key `passwort`", done.stderr)
         self.assertFalse((self.folder / "none.tar.gz").exists())
+
+    def test_how_often_it_came_back(self):
+        self.run_plan()
+        cover = self.members(self.bundle(0).stdout.strip())["README.md"].decode()
+        self.assertIn("It was not repeated, as far as the store knows", cover)
+        for seed in "123":
+            self.assertEqual(self.rig("run", "plan.yaml", "--seed", seed, "--quiet").returncode, 1)
+        self.assertEqual(self.rig("run", "plan.yaml", "--seed", "1", "--set", "database.bug=none", "--quiet").returncode, 0)  # another plan
+        third = sorted(path for path in (self.folder / "store/bundle").iterdir() if not path.is_symlink())[2]
+        done = self.rig("shrink", "--plan", third, "--time", "4s")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"^  made before, seed 1: \d+ anomalies .*\n  made before, seed 2: ")
+        self.assertRegex(done.stdout, r"The first plan showed \S+ in \d of \d runs, 2 of them made before\.")
+        archive = self.rig("bundle", third).stdout.strip()
+        files = self.members(archive)
+        cover = files["README.md"].decode()
+        self.assertRegex(cover, r"- In other runs of the same plan: it came back in \d+ of \d+ runs? \(95 %: ")
+        self.assertRegex(cover, r"- In runs of the smallest plan, `smallest.yaml`: it came back in \d+ of \d+ runs?")
+        self.assertIn("rig run smallest.yaml ", cover)
+        self.assertLessEqual({"smallest.yaml", "shrunk.json", "results.json"}, set(files))
+        self.made_again(archive, cover)
+
+    def made_again(self, archive, cover):
+        """A bundle is made again from its own folder, also where an older rig packed less."""
+        with tarfile.open(self.folder / archive) as packed:
+            packed.extractall(self.folder)
+        unpacked = self.folder / archive.removesuffix(".tar.gz")
+        done = self.rig("bundle", unpacked)
+        self.assertEqual(done.returncode, 64, done.stdout)
+        self.assertIn("exists; --force replaces it", done.stderr)
+        files = self.members(self.rig("bundle", unpacked, "-o", "again.tar.gz").stdout.strip())
+        self.assertEqual(files["previous.md"].decode(), cover)
+        shares = [line for line in cover.splitlines() if line.startswith("- In ")]
+        self.assertEqual([line for line in files["README.md"].decode().splitlines() if line.startswith("- In ")], shares)
+        self.assertLessEqual({"part.jsonl", "plan.yaml", "smallest.yaml", "results.json"}, set(files))
+        (unpacked / "results.json").unlink()
+        (unpacked / "smallest.yaml").unlink()
+        files = self.members(self.rig("bundle", unpacked, "-o", "older.tar.gz").stdout.strip())
+        self.assertIn("made of the part that an earlier one", files["README.md"].decode())
+        self.assertNotIn("smallest.yaml", files)
 
     def test_the_sums_are_right(self):
         self.run_plan()

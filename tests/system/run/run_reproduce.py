@@ -3,12 +3,13 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tarfile
 import unittest
 
-from pg_server import Server
+from pg_server import Server, binaries
 from rig_command import RigTest, main
 from sim_skew import PLAN as SKEW
 
@@ -174,6 +175,23 @@ class Postgres(RigTest):
         done = self.status(0, self.rig("reproduce", entry, "-o", "sim"))
         self.assertRegex(done.out, r"its scenario cannot be played, so the plan runs: the driver sim(.|\n)*skew: reproduced in")
         self.work_folder_is_empty()
+
+    def test_an_entry_takes_an_installed_version_of_its_range(self):
+        major = re.search(r"\d+", subprocess.run([binaries() / "postgres", "--version"], capture_output=True, text=True, check=True).stdout)[0]
+        (self.folder / "reproductions").mkdir()
+        entry = self.folder / "reproductions/skew.yaml"
+        text = ENTRY.format(plan=CONFIGS / "pg-repeatable-read.yaml", scenario=CONFIGS / "scenarios/g2-item.yaml")
+        asked = text.replace("set: [", "set: [database.cluster.local.version=98, ")
+        entry.write_text(f"{asked}  driver: postgres\n  versions: [{major}, 97]\n")
+        done = self.status(0, self.rig("reproduce", entry))
+        self.assertIn(f"the entry's version is not installed; version {major} is, and has the bug as well\n", done.out)
+        self.assertRegex(done.out, rf"on PostgreSQL {major}\.(.|\n)*skew: reproduced in")
+        answer = json.loads(self.status(0, self.rig("reproduce", entry, "--format", "json")).out)
+        self.assertEqual((answer["version"], answer["plays"], answer["runs"]), (major, 1, 0))
+        # No other version is taken where one was asked for, or where the range has none.
+        for arguments, versions in ((["--set", "database.cluster.local.version=96"], f"[{major}, 97]"), ([], "[97]")):
+            entry.write_text(f"{asked}  driver: postgres\n  versions: {versions}\n")
+            self.assertIn("there is no PostgreSQL 9", self.rig("reproduce", entry, *arguments).err)
 
     def scripts_run(self):
         server = Server(self.folder / "server")
