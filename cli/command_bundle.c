@@ -156,9 +156,12 @@ static enum rig_rc judge(struct bundle *bundle, struct rig_err *err)
 /* Without a part where the history has none, or does not fit; the witness of the whole history stays. */
 static void shrink(struct bundle *bundle)
 {
-    const struct rig_shrink_options options = {.check = bundle->check, .budget_ns = bundle->check.budget_ns};
+    struct rig_shrink_options options = {
+        .check = bundle->check, .budget_ns = bundle->check.budget_ns, .for_scenario = true};
     struct rig_history *history = NULL;
     struct rig_err why = {0};
+    if (!rig_arguments_has(bundle->args, "max-witnesses"))
+        options.check.max_witnesses = RIG_CLI_PLAYED_WITNESSES;
     enum rig_rc rc = load_history(bundle, &history, &why);
     if (rc == RIG_OK)
         rc = rig_shrink_history(history, &options, &bundle->part, &why);

@@ -421,7 +421,7 @@ static const struct rig_argument reproduce_arguments[] = {
     {.name = "budget",
      .value = "TIME",
      .help = "time for finding the smallest part of the history; 60s when not given"},
-    {.name = "max-witnesses", .value = "N", .help = "witnesses that this search begins with; 8 when not given"},
+    {.name = "max-witnesses", .value = "N", .help = "witnesses that this search begins with; 32 when not given"},
     RIG_ARGUMENT_MAX_MEMORY,
     RIG_ARGUMENT_NO_PROGRESS,
     RIG_ARGUMENT_PROGRESS,

@@ -21,6 +21,10 @@
  * Threads: one caller.
  */
 
+/* Witnesses with which the search for a part begins where --max-witnesses is not given: not each leads to a part with a
+ * scenario. */
+enum { RIG_CLI_PLAYED_WITNESSES = 32 };
+
 struct rig_cli_request_plays {
     const char *script; /* its path */
     uint32_t repeat;

@@ -447,7 +447,7 @@ static enum rig_rc find_earlier(struct reproduction *reproduction, const struct 
 static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err)
 {
     const struct rig_arguments *args = reproduction->args;
-    struct rig_shrink_options options = {.budget_ns = 0};
+    struct rig_shrink_options options = {.budget_ns = 0, .for_scenario = true};
     struct rig_load_options load = {.form = RIG_FORM_AUTO};
     struct rig_cli_saved_run saved = {.storage = NULL};
     struct rig_history *history = NULL;
@@ -461,6 +461,8 @@ static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err
     if (rc == RIG_OK)
         rc = rig_cli_saved_run_take(args->positionals[0], args, &options.check, NULL, &saved, err);
     options.budget_ns = options.check.budget_ns;
+    if (!rig_arguments_has(args, "max-witnesses"))
+        options.check.max_witnesses = RIG_CLI_PLAYED_WITNESSES;
     if (rc == RIG_OK && saved.found)
         rc = find_earlier(reproduction, &saved, err);
     if (rc == RIG_OK)

@@ -9,6 +9,8 @@
 #include "history/model/history_excerpt.h"
 #include "history/model/read_list.h"
 #include "history/types/types.h"
+#include "jobs/shrink/interleaving.h"
+#include "jobs/shrink/scenario_text.h"
 #include "jobs/shrink/value_writers.h"
 
 /* The anomaly that each part must have. */
@@ -31,6 +33,7 @@ struct search {
     struct rig_value_writers writers;
     const struct rig_check_options *check;
     struct goal goal;
+    bool for_scenario;
     struct part part, trial;
     int64_t until_ns;
     uint32_t candidate_count;
@@ -452,19 +455,51 @@ static bool is_smaller(const struct rig_history *a, const struct rig_history *b)
     return b == NULL || a->txn_count < b->txn_count || (a->txn_count == b->txn_count && a->op_count < b->op_count);
 }
 
+/* Whether the part can be played: its statements have an order that gives its reads. */
+static bool has_scenario(const struct search *search, struct rig_history *history)
+{
+    struct rig_smallest_part part = {.history = history, .anomaly = search->goal.anomaly, .level = search->goal.level};
+    struct rig_interleaving interleaving = {0};
+    struct rig_err ignored = {0};
+    struct rig_buf yaml;
+    rig_buf_init(&yaml, 0);
+    const bool has = rig_check(history, search->check, &part.verdict, &ignored) == RIG_OK &&
+                     rig_interleaving_init(&interleaving, history, part.verdict, &ignored) == RIG_OK &&
+                     interleaving.explains_reads && rig_scenario_text(&part, &interleaving, &yaml, &ignored) == RIG_OK;
+    rig_buf_done(&yaml);
+    rig_interleaving_done(&interleaving);
+    rig_verdict_free(part.verdict);
+    return has;
+}
+
+/* Takes the part over where it is better than the best so far; frees the other one. */
+static void take_better(const struct search *search, struct rig_history *found, struct rig_history **best, bool *plays)
+{
+    const bool found_plays = found != NULL && search->for_scenario && has_scenario(search, found);
+    const bool is_better =
+        found != NULL && (*plays == found_plays ? is_smaller(found, *best) : found_plays || *best == NULL);
+    if (!is_better) {
+        rig_history_free(found);
+        return;
+    }
+    rig_history_free(*best);
+    *best = found;
+    *plays = found_plays;
+}
+
 /* Begins with each witness in turn; with more than the witness only if no witness leads to a part by itself. */
 static enum rig_rc shrink_all(struct search *search, const struct rig_finding *finding, struct rig_history **best,
                               struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
+    bool plays = false;
     for (unsigned widest = WITNESS_ALONE; rc == RIG_OK && *best == NULL && widest < WIDTH_COUNT; widest++) {
         for (uint32_t i = 0; rc == RIG_OK && i < finding->witness_count && !search->spent; i++) {
             struct rig_history *found = NULL;
             rc = shrink_witness(search, &finding->witnesses[i], (enum width)widest, &found, err);
-            if (rc == RIG_OK && found != NULL && is_smaller(found, *best)) {
-                rig_history_free(*best);
-                *best = found;
-            } else
+            if (rc == RIG_OK)
+                take_better(search, found, best, &plays);
+            else
                 rig_history_free(found);
         }
     }
@@ -569,6 +604,7 @@ enum rig_rc rig_shrink_history(const struct rig_history *history, const struct r
     rig_arena_init(&out.arena, 0);
     check.max_witnesses = 1;
     struct search like = {.check = &check,
+                          .for_scenario = options->for_scenario,
                           .until_ns = rig_clock_now_ns() +
                                       (options->budget_ns > 0 ? options->budget_ns : RIG_DEFAULT_BUDGET_NS)};
     enum rig_rc rc = check_type(history, err);

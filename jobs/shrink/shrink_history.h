@@ -22,6 +22,7 @@ struct rig_shrink_options {
     struct rig_check_options check; /* levels and anomalies that the part may show, 0 and 0: any; the search begins
                                      * with each witness of max_witnesses */
     int64_t budget_ns;              /* of the search; 0: RIG_DEFAULT_BUDGET_NS */
+    bool for_scenario; /* a part that has a scenario (scenario_text.h) comes before a smaller one that has none */
 };
 
 /* A read of a sequence whose elements the part has in part alone. */
