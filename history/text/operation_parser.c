@@ -461,12 +461,49 @@ static enum rig_rc get_optional_integer(struct rig_operation_parser *parser, boo
     return rc;
 }
 
+static enum rig_rc get_time(struct rig_operation_parser *parser);
+
+/* One of several times in a map, as {:relative 100, :wall 1700000000000}. */
+static enum rig_rc get_time_in_map(struct rig_operation_parser *parser)
+{
+    static const char *const names[] = {"relative", "monotonic", "ns", "time"};
+    struct rig_operation_fields *fields = &parser->operation.fields;
+    const size_t at = offset(parser);
+    bool more = false;
+    parser->cursor.at++;
+    for (bool is_first = true;; is_first = false) {
+        struct rig_text_slice name = {0};
+        bool is_time = false;
+        enum rig_rc rc = parser->syntax->more(&parser->cursor, '}', is_first, &more);
+        if (rc != RIG_OK)
+            return rc;
+        if (!more && !fields->has_time)
+            return rig_cursor_fail(&parser->cursor, at,
+                                   "a map without a time: expected `relative`, `monotonic`, `ns` or `time`, in ns");
+        if (!more)
+            return RIG_OK;
+        rc = parser->syntax->field(&parser->cursor, &name);
+        if (rc == RIG_OK)
+            rc = next(parser);
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            is_time = is_time || rig_slice_is(&name, names[i]);
+        if (rc == RIG_OK && is_time && !fields->has_time && look(parser) != '{')
+            rc = get_time(parser);
+        else if (rc == RIG_OK)
+            rc = parser->syntax->skip(&parser->cursor);
+        if (rc != RIG_OK)
+            return rc;
+    }
+}
+
 /* Whole ns; fractions of one are cut off. */
 static enum rig_rc get_time(struct rig_operation_parser *parser)
 {
     struct rig_operation_fields *fields = &parser->operation.fields;
     const size_t at = offset(parser);
     double time_ns = 0;
+    if (look(parser) == '{')
+        return get_time_in_map(parser);
     if (!rig_value_take_fraction(&parser->cursor, &time_ns))
         return get_optional_integer(parser, &fields->has_time, &fields->time_ns);
     time_ns = floor(time_ns);

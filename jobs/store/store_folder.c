@@ -347,8 +347,17 @@ enum rig_run_mark rig_run_mark_look(int folder)
     return is_idle ? RIG_RUN_MARK_IDLE : RIG_RUN_MARK_HELD;
 }
 
-/* Records and logs hold data of the database: only the user that ran rig may read them. */
-enum { FOLDER_MODE = 0700, NAME_ATTEMPTS = 100 };
+/* Records and logs hold data of the database: only the user that ran rig may read them, or the group that the store is
+ * given to. */
+enum { FOLDER_MODE = 0700, GROUP_FOLDER_MODE = 0750, NAME_ATTEMPTS = 100 };
+
+/* A store is given to its group by its own mode: the group may read it, and what is made in it has the same group. */
+static mode_t mode_of_store(const char *store)
+{
+    struct stat status;
+    const mode_t wanted = S_ISGID | S_IRGRP | S_IXGRP;
+    return stat(store, &status) == 0 && (status.st_mode & wanted) == wanted ? GROUP_FOLDER_MODE : FOLDER_MODE;
+}
 
 static enum rig_rc fail_create(const char *path, struct rig_err *err)
 {
@@ -358,7 +367,7 @@ static enum rig_rc fail_create(const char *path, struct rig_err *err)
 }
 
 /* Makes the folder and those above it. */
-static enum rig_rc make_all(const char *path, struct rig_err *err)
+static enum rig_rc make_all(const char *path, mode_t mode, struct rig_err *err)
 {
     char partial[RIG_STORE_PATH_BYTES];
     (void)snprintf(partial, sizeof partial, "%s", path);
@@ -366,22 +375,23 @@ static enum rig_rc make_all(const char *path, struct rig_err *err)
         if (*slash != '/')
             continue;
         *slash = '\0';
-        if (mkdir(partial, FOLDER_MODE) != 0 && errno != EEXIST)
+        if (mkdir(partial, mode) != 0 && errno != EEXIST)
             return fail_create(partial, err);
         *slash = '/';
     }
-    return mkdir(partial, FOLDER_MODE) == 0 || errno == EEXIST ? RIG_OK : fail_create(partial, err);
+    return mkdir(partial, mode) == 0 || errno == EEXIST ? RIG_OK : fail_create(partial, err);
 }
 
 /* Two runs may begin in one millisecond. */
-static enum rig_rc make_timed(const char *parent, char path[RIG_STORE_PATH_BYTES], char time[32], struct rig_err *err)
+static enum rig_rc make_timed(const char *parent, mode_t mode, char path[RIG_STORE_PATH_BYTES], char time[32],
+                              struct rig_err *err)
 {
     for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
         rig_clock_utc_text(time, 32);
         int length = snprintf(path, RIG_STORE_PATH_BYTES, "%s/%s", parent, time);
         if (length < 0 || length >= RIG_STORE_PATH_BYTES)
             return rig_fail(err, RIG_E_IO, "%s: the path is too long", parent);
-        if (mkdir(path, FOLDER_MODE) == 0)
+        if (mkdir(path, mode) == 0)
             return RIG_OK;
         if (errno != EEXIST)
             break;
@@ -404,12 +414,13 @@ enum rig_rc rig_store_make(const char *store, const char *name, char path[RIG_ST
     int length = snprintf(parent, sizeof parent, "%s/%s", store, name), lock = -1;
     if (length < 0 || (size_t)length >= sizeof parent)
         return rig_fail(err, RIG_E_IO, "%s: the path is too long", store);
-    enum rig_rc rc = make_all(parent, err);
+    const mode_t mode = mode_of_store(store);
+    enum rig_rc rc = make_all(parent, mode, err);
     if (rc == RIG_OK) {
         lock = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (lock >= 0)
             (void)flock(lock, LOCK_EX);
-        rc = make_timed(parent, made, time, err);
+        rc = make_timed(parent, mode, made, time, err);
     }
     if (rc == RIG_OK && hold != NULL)
         rc = run_mark_make(made, hold, err);
@@ -443,7 +454,7 @@ enum rig_rc rig_store_take(const char *folder, char path[RIG_STORE_PATH_BYTES], 
     char wanted[RIG_STORE_PATH_BYTES];
     memcpy(wanted, folder, length);
     wanted[length] = '\0';
-    enum rig_rc rc = make_all(wanted, err);
+    enum rig_rc rc = make_all(wanted, FOLDER_MODE, err);
     if (rc != RIG_OK)
         return rc;
     DIR *opened = opendir(wanted);

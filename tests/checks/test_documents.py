@@ -27,6 +27,20 @@ class Documents(unittest.TestCase):
         self.assertIn("README.md", found)
         return [(path, source_tree.read(ROOT, path)) for path in found]
 
+    def test_pages_begin_with_their_purpose_and_an_example(self):
+        """Before its first section: a paragraph, and a block of code. A finding may name its `rig reproduce` in a sentence."""
+        for path, text in self.documents():
+            if not re.match(r"docs/(?!adr/)", path):
+                continue
+            head = re.sub(r"<!--.*?-->\s*", "", re.split(r"^## ", text, maxsplit=1, flags=re.MULTILINE)[0].partition("\n")[2], flags=re.DOTALL)
+            with self.subTest(document=path):
+                self.assertRegex(head.lstrip(), r"^(?!```)[\w`*[]", "the page begins with what it is for")
+                is_finding = path.startswith("docs/findings/")
+                self.assertTrue("```" in head or (is_finding and "`rig " in head), "there is no example before the first section")
+
+    def test_the_readme_is_short(self):
+        self.assertLess(len(source_tree.read(ROOT, "README.md").split()), 1200, "words of README.md: move some to docs/")
+
     def test_links_lead_somewhere(self):
         for path, text in self.documents():
             for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text):

@@ -222,6 +222,24 @@ class Folders(Store):
         self.status(1, self.rig("check", "two", "--report", "text=store/x/one/mine.txt"))
 
 
+class Modes(Store):
+    def modes(self):
+        """Those of the folders of a run's name and of the run, after a run into the store."""
+        plan = self.plan(PLAN.format(name="modes", transactions=300, isolation="serializable"))
+        self.status(0, self.rig("run", plan, "--quiet"))
+        latest = (self.store / "modes/latest").resolve()
+        found = [path.stat().st_mode & 0o777 for path in (latest.parent, latest)]
+        shutil.rmtree(self.store / "modes")
+        return found
+
+    def test_only_the_user_reads_unless_the_store_is_given_to_a_group(self):
+        self.assertEqual(self.modes(), [0o700, 0o700])
+        self.store.chmod(0o755)  # as a user's own folder is; nothing was asked for
+        self.assertEqual(self.modes(), [0o700, 0o700])
+        self.store.chmod(0o2750)
+        self.assertEqual(self.modes(), [0o750, 0o750])
+
+
 class Removal(Store):
     def test_a_run_goes_and_latest_moves(self):
         runs = [self.fake("x", number) for number in range(3)]
