@@ -103,6 +103,8 @@ int64_t rig_generator_most_keys(const struct rig_generator_options *options)
 uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options)
 {
     const uint32_t most = keys_of_type(options);
+    if (rig_generator_drains(options))
+        return 1;
     if (rig_generator_types[options->type].draw_transaction != NULL)
         return most < RIG_MOST_KEYS_A_READ ? most : RIG_MOST_KEYS_A_READ;
     return rig_application_of(options->shape) == NULL ? KEYS_A_READ : RIG_MOST_KEYS_A_READ;
@@ -111,6 +113,15 @@ uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options)
 bool rig_generator_drains(const struct rig_generator_options *options)
 {
     return rig_generator_types[options->type].drains;
+}
+
+bool rig_generator_drains_on(const struct rig_generator_options *options, enum rig_read_state state, uint32_t count)
+{
+    if (!rig_generator_drains(options))
+        return false;
+    if (!rig_data_type_has_sequences(&rig_data_types[options->type]))
+        return state == RIG_READ_SEEN;
+    return count > 0 || state == RIG_READ_NIL; /* the consumer of a log was moved */
 }
 
 uint32_t rig_generator_most_drained(const struct rig_generator_options *options)

@@ -260,7 +260,7 @@ static uint32_t sql_transaction(struct rig_generator *generator, struct rig_op *
     return statements_transaction(generator, ops, read_only, rig_sql_statement_draw);
 }
 
-/* The most operations of a transaction, three for a statement; and the writes of one, on average. */
+/* The most operations of a transaction, three for a statement; and the writes of one, on average, also of logs. */
 static uint32_t rows_operations(const struct rig_generator_options *options)
 {
     return (uint32_t)options->max_operations * OPS_A_STATEMENT;
@@ -274,6 +274,32 @@ static uint32_t sql_operations(const struct rig_generator_options *options)
 static double rows_writes(const struct rig_generator_options *options)
 {
     return (double)(options->min_operations + options->max_operations) / 2 * (1 - options->reads);
+}
+
+/*
+ * Transactions of logs: sends, each directly followed by the poll that is its acknowledgement, and polls. A poll moves its
+ * consumer, so that no transaction only reads.
+ */
+static uint32_t log_transaction(struct rig_generator *generator, struct rig_op *ops, bool *read_only)
+{
+    const struct rig_generator_options *options = &generator->options;
+    const int64_t operations =
+        options->min_operations + below(generator, options->max_operations - options->min_operations + 1);
+    uint32_t count = 0;
+    *read_only = false;
+    for (int64_t i = 0; i < operations; i++) {
+        const bool polls = rig_generator_reads(generator);
+        struct rig_key_slot *slot = rig_key_pool_draw(&generator->keys, &generator->rng);
+        ops[count++] = rig_generator_op(generator, slot, polls);
+        if (!polls)
+            ops[count++] = rig_generator_op(generator, slot, true);
+    }
+    return count;
+}
+
+static uint32_t log_operations(const struct rig_generator_options *options)
+{
+    return (uint32_t)options->max_operations * 2;
 }
 
 /*
@@ -409,6 +435,10 @@ const struct rig_generator_type rig_generator_types[RIG_WORKLOAD_COUNT] = {
                           .draw_transaction = sql_transaction,
                           .writes = rows_writes,
                           .keys = sql_operations},
+    [RIG_WORKLOAD_LOG] = {.draw_transaction = log_transaction,
+                          .writes = rows_writes,
+                          .keys = log_operations,
+                          .drains = true},
     [RIG_WORKLOAD_SEQUENTIAL] = {.draw_transaction = rig_sequence_transaction,
                                  .most_operations = 1,
                                  .most_keys = 1,

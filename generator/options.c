@@ -409,8 +409,8 @@ const struct rig_option rig_generator_option_table[] = {
      .choices = final_reads_choices,
      .help = "keys that are read once more, so that reads show their last appends; closing: each key soon after the "
              "load has left it, and after the load the keys in use last (after faults: every key); all: the same, "
-             "and after the load every key that was used (rig gen: only the latter). Queues and stacks are read until "
-             "they are empty"},
+             "and after the load every key that was used (rig gen: only the latter). Queues, stacks and logs are read "
+             "to their ends"},
     {.name = NULL},
 };
 
@@ -525,6 +525,7 @@ static enum rig_rc check_prefill(const struct rig_generator_options *options, st
     const unsigned type = 1u << options->type;
     const char *why = (type & T(SET)) != 0 ? "its elements are its rows, and each is made when it is added"
                       : (type & (T(PREDICATE) | T(SQL))) != 0 ? "its own statements insert the rows"
+                      : (type & T(LOG)) != 0                  ? "its logs begin empty"
                       : (type & T(BANK)) != 0                 ? "its accounts always have rows"
                       : (type & (T(COUNTER) | (unsigned)RIG_OBJECT_TYPES)) != 0
                           ? "none of its verdicts depends on whether a key has a row"

@@ -9,7 +9,7 @@ class Refused(Exception):
     """A comparison that does not hold, a transfer of more than there is, or an append to a string that is full."""
 
 
-def run(database, table, ops, undone):
+def run(database, table, ops, undone, moved):
     database.execute("BEGIN IMMEDIATE")
     for i, (kind, key, value) in enumerate(ops):
         if i in undone:  # operations from the first number on, up to the second one, are rolled back
@@ -18,6 +18,15 @@ def run(database, table, ops, undone):
         old = json.loads(row[0]) if row else accounts.get("balance")  # that of an account that was never changed
         if kind == "r":
             ops[i][2] = old
+            continue
+        if kind == "poll" and i > 0 and ops[i - 1][:2] == ["send", key]:  # the acknowledgement of that send
+            ops[i][2] = [len(old) - 1, old[-1]]
+            continue
+        if kind == "poll":  # a program that has just started is a consumer that was moved: null
+            start = moved.get(key, positions.get(key))
+            records = [] if start is None else list(enumerate(old or []))[start:start + 20]
+            ops[i][2] = None if start is None else [number for record in records for number in record]
+            moved[key] = (start or 0) + len(records)
             continue
         if kind == "expect":  # the first half of a compare-and-set; a lock without a row is free: 0
             if (0 if old is None and workload == "mutex" else old) != value:
@@ -38,8 +47,9 @@ def run(database, table, ops, undone):
 
 
 def answer(database, table, txn):
+    moved = {}  # where the transaction leaves the consumer in the logs that it polls
     try:
-        run(database, table, txn["ops"], txn.get("rollback", ()))
+        run(database, table, txn["ops"], txn.get("rollback", ()), moved)
     except Refused:
         database.execute("ROLLBACK")
         return {"txn": txn["txn"], "outcome": "fail", "error": "refused", "text": "the comparison did not hold, funds are missing, or a string is full"}
@@ -48,11 +58,13 @@ def answer(database, table, txn):
         return {"txn": txn["txn"], "outcome": "fail", "error": type(problem).__name__, "text": str(problem)}
     print(json.dumps({"txn": txn["txn"], "phase": "commit"}), flush=True)
     database.execute("COMMIT")  # an exception here ends the program: rig records the transaction as unknown
+    positions.update(moved)
     return {"txn": txn["txn"], "outcome": "ok", "ops": txn["ops"]}
 
 
 hello = json.loads(sys.stdin.readline())
 workload, accounts = hello["workload"], hello.get("accounts", {})
+positions = {}  # of logs: the offset of the next record
 table = hello["run"]  # a name that no other run has: nothing else is touched
 database = sqlite3.connect(sys.argv[1], timeout=5, isolation_level=None)
 if hello["role"] != "client":

@@ -50,6 +50,10 @@ static enum rig_rc check_isolation(const struct rig_sim_options *options, enum r
         return rig_fail(err, RIG_E_PLAN,
                         "`isolation: %s` has no effect on single operations, each of which is atomic; leave it out",
                         isolation);
+    if (workload == RIG_WORKLOAD_LOG && options->isolation != RIG_SIM_SERIALIZABLE)
+        return rig_fail(err, RIG_E_PLAN,
+                        "`isolation: %s` has no effect on logs: a transaction takes effect at its commit; leave it out",
+                        isolation);
     const unsigned levels = bug_needs[options->bug].levels;
     if ((levels >> options->isolation & 1) == 0 && levels == RIG_SIM_AT_SNAPSHOTS)
         return rig_fail(err, RIG_E_PLAN,
@@ -123,6 +127,7 @@ struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options,
     engine->options = *options;
     engine->workload = workload;
     engine->has_objects = is_object(workload);
+    engine->has_logs = workload == RIG_WORKLOAD_LOG;
     engine->has_tables = (RIG_SIM_ROWS >> (unsigned)workload & 1) != 0;
     rig_sim_predicates_init(&engine->predicates);
     engine->session_count = session_count;
@@ -233,6 +238,7 @@ static bool take_work(struct rig_sim_engine *engine, struct rig_sim_session *ses
     session->work->locks.count = 0;
     session->work->results.count = 0;
     session->work->seen.count = 0;
+    session->work->apart.count = 0;
     rig_sim_predicate_work_clear(&session->work->predicate);
     return true;
 }
@@ -295,7 +301,9 @@ static void roll_back(struct rig_sim_engine *engine, struct rig_sim_session *ses
                       const char *code, const char *text)
 {
     engine->counts.aborts++;
-    (engine->has_tables ? rig_sim_roll_back_rows : rig_sim_roll_back)(engine, session);
+    (engine->has_tables ? rig_sim_roll_back_rows
+     : engine->has_logs ? rig_sim_roll_back_logs
+                        : rig_sim_roll_back)(engine, session);
     complete(engine, session, outcome, code, text);
 }
 
@@ -368,6 +376,7 @@ static void run_commit(struct rig_sim_engine *engine, struct rig_sim_session *se
     }
     enum rig_sim_progress progress = engine->has_objects  ? rig_sim_apply(engine, session)
                                      : engine->has_tables ? rig_sim_commit_rows(engine, session)
+                                     : engine->has_logs   ? rig_sim_commit_logs(engine, session)
                                                           : rig_sim_commit(engine, session);
     if (progress != RIG_SIM_COMMITTED) {
         refuse(engine, session, progress, unheard);
@@ -404,10 +413,11 @@ static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct
     case RIG_OP_POP:
     case RIG_OP_EXPECT:
     case RIG_OP_EXTEND:
-    case RIG_OP_SEND:
-    case RIG_OP_POLL:
     case RIG_OP_KIND_COUNT:
         break;
+    case RIG_OP_SEND:
+    case RIG_OP_POLL:
+        return rig_sim_run_log_operation(engine, session);
     case RIG_OP_ROW:
     case RIG_OP_READ_WHERE:
         return rig_sim_run_row_operation(engine, session);
@@ -520,12 +530,12 @@ static void assemble(struct rig_sim_session *session, const struct rig_sim_key *
     }
 }
 
-/* The rows of each result, whose places are in the answers. */
-static const struct rig_sim_list *row_lists(struct rig_sim_work *work)
+/* The elements of each result, whose places among `elements` are in the answers. */
+static const struct rig_sim_list *placed_lists(struct rig_sim_work *work, const int64_t *elements)
 {
     for (size_t i = 0; i < work->results.count; i++) {
         const struct rig_read *result = &work->results.at[i];
-        work->lists.at[i] = (struct rig_sim_list){.elements = work->predicate.shown.at, .count = result->count};
+        work->lists.at[i] = (struct rig_sim_list){.elements = elements, .count = result->count};
         if (result->count > 0)
             work->lists.at[i].elements += result->first_element;
     }
@@ -540,7 +550,9 @@ const struct rig_sim_list *rig_sim_engine_lists(struct rig_sim_engine *engine, u
     if (s->work == NULL || !rig_sim_lists_reserve(&s->work->lists, s->work->seen.count))
         return NULL;
     if (engine->has_tables)
-        return row_lists(s->work);
+        return placed_lists(s->work, s->work->predicate.shown.at);
+    if (engine->has_logs)
+        return placed_lists(s->work, s->work->apart.at);
     for (size_t i = 0; i < s->work->seen.count; i++) {
         const struct rig_sim_seen *seen = &s->work->seen.at[i];
         s->work->lists.at[i] = (struct rig_sim_list){.elements = NULL};

@@ -63,8 +63,9 @@ enum {
     RIG_SIM_STRINGS = 1 << RIG_WORKLOAD_APPEND_REGISTER,
     RIG_SIM_OBJECTS = RIG_SIM_COMPARED | RIG_SIM_TAKEN | RIG_SIM_STRINGS, /* each operation is atomic, at any level */
     RIG_SIM_ROWS = 1 << RIG_WORKLOAD_PREDICATE | 1 << RIG_WORKLOAD_SQL,
+    RIG_SIM_LOGS = 1 << RIG_WORKLOAD_LOG, /* a transaction takes effect at its commit, at any level */
     RIG_SIM_MULTIVERSION = RIG_SIM_TRANSACTIONS | RIG_SIM_ROWS,
-    RIG_SIM_ALL = RIG_SIM_TRANSACTIONS | RIG_SIM_OBJECTS | RIG_SIM_ROWS
+    RIG_SIM_ALL = RIG_SIM_TRANSACTIONS | RIG_SIM_OBJECTS | RIG_SIM_ROWS | RIG_SIM_LOGS
 };
 
 /* Sets of isolation levels. */
@@ -89,18 +90,20 @@ enum {
       "two sites that see each other's commits late")                                                                  \
     X(DIRTY_READ, "dirty-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                                  \
       "a read sees an uncommitted write of another transaction")                                                       \
-    X(ABORTED_READ, "aborted-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                              \
+    X(ABORTED_READ, "aborted-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS | RIG_SIM_LOGS,                               \
       "a read sees a write of an aborted transaction")                                                                 \
     X(INTERMEDIATE_READ, "intermediate-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                    \
       "a read sees a transaction's second to last write")                                                              \
-    X(DUPLICATE_APPEND, "duplicate-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS | RIG_SIM_STRINGS,                           \
+    X(DUPLICATE_APPEND, "duplicate-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS | RIG_SIM_STRINGS | RIG_SIM_LOGS,            \
       "a transaction's last append to a key is applied twice")                                                         \
     X(LOST_APPEND, "lost-append", RIG_SIM_AT_ANY, RIG_SIM_ALL,                                                         \
       "a transaction's last write to a key is acknowledged and dropped")                                               \
-    X(REORDERED_APPEND, "reordered-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS | RIG_SIM_STRINGS,                           \
+    X(REORDERED_APPEND, "reordered-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS | RIG_SIM_STRINGS | RIG_SIM_LOGS,            \
       "a read sees the last two elements in reverse order")                                                            \
-    X(NON_MONOTONIC_SESSION, "non-monotonic-session", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                      \
-      "a session's snapshot is up to `staleness` commits older than its last one")                                     \
+    X(NON_MONOTONIC_SESSION, "non-monotonic-session", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS | RIG_SIM_LOGS,       \
+      "a session's snapshot is up to `staleness` commits older than its last one, or a consumer goes back in a log "   \
+      "by up to "                                                                                                      \
+      "`staleness` records")                                                                                           \
     X(WRONG_COMPARE, "wrong-compare", RIG_SIM_AT_ANY, RIG_SIM_COMPARED,                                                \
       "a compare-and-set succeeds whatever the value is, so that a lock is granted twice")                             \
     X(REFUSED_WRITE, "refused-write", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_CAS_REGISTER,                                  \
@@ -123,14 +126,15 @@ enum {
     X(FORGOTTEN_WRITE, "forgotten-write", RIG_SIM_AT_ANY, RIG_SIM_UNIQUE,                                              \
       "a read does not see the earlier writes of its own transaction")                                                 \
     X(FUTURE_READ, "future-read", RIG_SIM_AT_ANY, RIG_SIM_UNIQUE, "a read sees a later write of its own transaction")  \
-    X(GARBAGE_READ, "garbage-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS, "a read shows a value that nothing wrote")   \
+    X(GARBAGE_READ, "garbage-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS | RIG_SIM_LOGS,                               \
+      "a read shows a value that nothing wrote")                                                                       \
     X(NIL_READ, "nil-read", RIG_SIM_AT_ANY, RIG_SIM_TRANSACTIONS,                                                      \
       "a read finds the initial state of a key that was written")                                                      \
     X(HEADLESS_READ, "headless-read", RIG_SIM_AT_ANY, RIG_SIM_GROWING,                                                 \
       "a read of a list or set misses its first element")                                                              \
     X(LOST_COMMIT, "lost-commit", RIG_SIM_AT_ANY, RIG_SIM_MULTIVERSION,                                                \
       "a commit is acknowledged and all of its writes are dropped")                                                    \
-    X(ABORTED_COMMIT, "aborted-commit", RIG_SIM_AT_ANY, RIG_SIM_MULTIVERSION,                                          \
+    X(ABORTED_COMMIT, "aborted-commit", RIG_SIM_AT_ANY, RIG_SIM_MULTIVERSION | RIG_SIM_LOGS,                           \
       "the writes of an aborted transaction are committed")                                                            \
     X(UNLOCKED_READ, "unlocked-read", RIG_SIM_AT_REPEATABLE_READ, RIG_SIM_TRANSACTIONS, "a read takes no lock")        \
     X(UNLOCKED_WRITE, "unlocked-write", RIG_SIM_AT_LOCKS, RIG_SIM_TRANSACTIONS,                                        \
@@ -148,7 +152,13 @@ enum {
     X(STALE_FOREIGN_KEY, "stale-foreign-key", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_SQL,                                   \
       "a commit checks references between rows as they were when its transaction began")                               \
     X(STALE_SUBQUERY, "stale-subquery", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_SQL,                                         \
-      "a subquery, or a table that is joined, is read as it was 20 commits before")
+      "a subquery, or a table that is joined, is read as it was 20 commits before")                                    \
+    X(SKIPPED_POLL, "skipped-poll", RIG_SIM_AT_ANY, RIG_SIM_LOGS, "a poll leaves out one of its records")              \
+    X(EARLY_SEND, "early-send", RIG_SIM_AT_ANY, RIG_SIM_LOGS, "a record is in its log before its transaction commits") \
+    X(REORDERED_SEND, "reordered-send", RIG_SIM_AT_ANY, RIG_SIM_LOGS,                                                  \
+      "two sends of a transaction to a log get their offsets in reverse order")                                        \
+    X(WRONG_OFFSET, "wrong-offset", RIG_SIM_AT_ANY, RIG_SIM_LOGS,                                                      \
+      "a send is acknowledged with the offset of the record before its own")
 
 enum rig_sim_bug {
 #define RIG_SIM_BUG_ENUM(id, name, levels, workloads, help) RIG_SIM_BUG_##id,
@@ -171,6 +181,7 @@ struct rig_sim_options {
     double abort_rate;   /* chance that the database aborts a transaction for no reason */
     double info_rate;    /* chance that a commit's answer is lost; it happened or it did not */
     double loss_rate;    /* chance that the connection breaks during a transaction */
+    double move_rate;    /* chance that a poll of a log finds its consumer moved back */
     int64_t staleness;   /* commits; the lag of stale-read and non-monotonic-session */
     int64_t latency;     /* ticks; maximum of a step beyond one */
     int64_t think;       /* ticks; maximum pause of a session between two transactions */

@@ -55,7 +55,7 @@ struct rig_sim_work {
     struct rig_sim_results results;
     struct rig_sim_sights seen;       /* parallel to the results */
     struct rig_sim_lists lists;       /* parallel to the results; made on demand */
-    struct rig_sim_elements apart;    /* of lists that are not on the trunk of their key */
+    struct rig_sim_elements apart;    /* of lists that are not on the trunk of their key; of all polls of logs */
     struct rig_sim_elements elements; /* of all lists; made on demand */
     struct rig_sim_predicate_work predicate;
     struct rig_sim_work *next; /* unused one */
@@ -105,12 +105,16 @@ struct rig_sim_session {
     uint32_t mark;               /* number of the last deadlock search that visited it */
 };
 
+/* garbage-read: larger than any value of a generator. */
+#define RIG_SIM_INVENTED_VALUE (INT64_C(1) << 52)
+
 enum { RIG_SIM_AHEAD = 8, RIG_SIM_MANY = 1024 };
 
 struct rig_sim_engine {
     struct rig_sim_options options;
     enum rig_workload workload;
     bool has_objects; /* the workload is one of objects */
+    bool has_logs;    /* it is log */
     struct rig_accounts accounts;
     int64_t prefilled_keys;
     struct rig_rng rng;
@@ -168,6 +172,11 @@ void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *se
 
 /* Runs the whole transaction, one operation on an object, at once (sim_objects.c). */
 enum rig_sim_progress rig_sim_apply(struct rig_sim_engine *engine, struct rig_sim_session *session);
+
+/* Logs (sim_logs.c). A transaction takes effect at its commit. Before it, at an operation, and to undo it: */
+enum rig_sim_progress rig_sim_commit_logs(struct rig_sim_engine *engine, struct rig_sim_session *session);
+enum rig_sim_progress rig_sim_run_log_operation(struct rig_sim_engine *engine, struct rig_sim_session *session);
+void rig_sim_roll_back_logs(struct rig_sim_engine *engine, struct rig_sim_session *session);
 
 /* Tables of rows (sim_predicates.c). */
 enum rig_sim_progress rig_sim_run_row_operation(struct rig_sim_engine *engine, struct rig_sim_session *session);

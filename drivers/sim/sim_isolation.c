@@ -4,8 +4,6 @@
 
 /* long-fork: a site shows the other's commits at the latest when it lags this many behind. */
 enum { MOST_REMOTE_LAG = 64 };
-/* garbage-read: larger than any value of a generator. */
-#define INVENTED_VALUE (INT64_C(1) << 52)
 
 static bool uses_snapshots(const struct rig_sim_engine *engine)
 {
@@ -82,7 +80,7 @@ static uint32_t visible_node(struct rig_sim_engine *engine, const struct rig_sim
 /* A value of no write, behind the node. */
 static uint32_t invented_node(struct rig_sim_engine *engine, struct rig_sim_key *key, uint32_t node)
 {
-    const uint32_t invented = rig_sim_key_add_node(key, node, INVENTED_VALUE - (int64_t)engine->next_id, 0);
+    const uint32_t invented = rig_sim_key_add_node(key, node, RIG_SIM_INVENTED_VALUE - (int64_t)engine->next_id, 0);
     return invented == RIG_SIM_NO_NODE ? node : invented;
 }
 

@@ -17,6 +17,7 @@ void rig_sim_store_done(struct rig_sim_store *store)
         rig_sim_versions_done(&store->keys.at[i].versions);
         rig_sim_values_done(&store->keys.at[i].trunk);
         rig_sim_ids_done(&store->keys.at[i].trunk_nodes);
+        rig_sim_ids_done(&store->keys.at[i].positions);
         rig_sim_readers_done(&store->keys.at[i].readers);
         rig_sim_ids_done(&store->keys.at[i].read_holders);
     }
@@ -34,6 +35,7 @@ static void reset_key(struct rig_sim_store *store, struct rig_sim_key *key, int6
     key->trunk.count = 0;
     key->taken = 0;
     key->trunk_nodes.count = 0;
+    key->positions.count = 0;
     key->origin = ++store->origin_count;
     key->readers.count = 0;
     key->readers_prune_at = 64;

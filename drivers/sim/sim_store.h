@@ -66,10 +66,12 @@ struct rig_sim_key {
     int64_t name;
     struct rig_sim_nodes nodes;
     struct rig_sim_versions versions; /* ascending commits */
-    struct rig_sim_values trunk;      /* of an object: the values of a register so far; those of a queue or stack */
-    size_t taken;                     /* the values of a queue or stack begin here in `trunk` */
-    struct rig_sim_ids trunk_nodes;   /* parallel */
-    uint64_t origin;                  /* of the trunk; over all keys, no two are the same */
+    /* Of an object: the values of a register so far; those of a queue or stack. Of a log: those of its records, by offset. */
+    struct rig_sim_values trunk;
+    size_t taken;                   /* the values of a queue or stack begin here in `trunk` */
+    struct rig_sim_ids trunk_nodes; /* parallel; of a log: what polls do with each record (sim_logs.c) */
+    struct rig_sim_ids positions;   /* of a log: the offset that each session, as a consumer, polls next */
+    uint64_t origin;                /* of the trunk; over all keys, no two are the same */
     struct rig_sim_readers readers;
     size_t readers_prune_at;         /* forget readers when there are this many */
     uint32_t ghost;                  /* the last node of an aborted transaction, or RIG_SIM_NO_NODE */

@@ -244,8 +244,8 @@ static void count_answer(struct making *m, const struct session *session, enum r
 static bool drain_goes_on(const struct making *m, struct session *session)
 {
     const struct rig_generator_options *workload = &m->synthetic->workload;
-    const bool took =
-        rig_generator_drains(workload) && m->synthetic->shape != RIG_SHAPE_BLIND && m->reads[0].state == RIG_READ_SEEN;
+    const bool took = m->synthetic->shape != RIG_SHAPE_BLIND &&
+                      rig_generator_drains_on(workload, m->reads[0].state, (uint32_t)m->reads[0].count);
     session->drained = took && session->drained < rig_generator_most_drained(workload) ? session->drained + 1 : 0;
     return session->drained > 0;
 }

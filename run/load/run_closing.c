@@ -38,7 +38,8 @@ static void run_ask_reads(struct rig_run_client *client, const struct rig_op *op
 static bool run_drain_goes_on(struct rig_run_client *client)
 {
     const struct rig_generator_options *workload = &client->run->plan->workload;
-    const bool took = rig_generator_drains(workload) && client->transaction.reads[0].state == RIG_READ_SEEN;
+    const bool took =
+        rig_generator_drains_on(workload, client->transaction.reads[0].state, client->transaction.reads[0].count);
     client->drained = took && client->drained < rig_generator_most_drained(workload) ? client->drained + 1 : 0;
     return client->drained > 0;
 }

@@ -539,6 +539,7 @@ static void (*const type_cases[RIG_WORKLOAD_COUNT])(void **state) = {
     [RIG_WORKLOAD_STACK] = stacks_give_the_last_value,
     [RIG_WORKLOAD_COUNTER] = counters_hold_sums,
     [RIG_WORKLOAD_BANK] = accounts_are_open_and_not_overdrawn,
+    [RIG_WORKLOAD_LOG] = logs_give_their_records_once,
     [RIG_WORKLOAD_PREDICATE] = conditions_find_their_rows,
     [RIG_WORKLOAD_SQL] = columns_hold_what_was_assigned,
 };

@@ -340,6 +340,62 @@ void counters_hold_sums(void **state)
     finish(&client, &run);
 }
 
+/* The offset with which the operation acknowledges the send before it. */
+static int64_t acknowledged_offset(const struct bench_client *client, uint32_t op)
+{
+    const struct rig_read *read = &client->transaction.reads[op];
+    const int64_t *record = client->transaction.elements + read->first_element;
+    assert_int_equal(read->state, RIG_READ_SEEN);
+    assert_int_equal(read->count, 2);
+    assert_int_equal(record[1], client->transaction.ops[op - 1].value);
+    return record[0];
+}
+
+/* Polls the log until both records came, in order, as a consumer that may be moved meanwhile. */
+static void poll_both(struct bench_client *client, const int64_t *offsets)
+{
+    static const struct rig_op poll = {.kind = RIG_OP_POLL, .key = 1};
+    uint32_t next = 0;
+    for (int tries = 0; next < 2; tries++) {
+        assert_true(tries < 100);
+        transact_ok(client, &poll, 1);
+        const struct rig_read *read = &client->transaction.reads[0];
+        const int64_t *records = client->transaction.elements + read->first_element;
+        next = read->state == RIG_READ_NIL ? 0 : next;
+        for (uint32_t i = 0; read->state == RIG_READ_SEEN && i < read->count; i += 2) {
+            if (tries > 0 && next == 0 && records[i] == offsets[1])
+                next = 1; /* it was moved to this one */
+            assert_true(next < 2);
+            assert_int_equal(records[i], offsets[next]);
+            assert_int_equal(records[i + 1], 5 + 2 * next);
+            next++;
+        }
+    }
+}
+
+/* Each consumer polls both records of a log, and the acknowledgements tell their offsets. */
+void logs_give_their_records_once(void **state)
+{
+    (void)state;
+    if (!runs(RIG_WORKLOAD_LOG))
+        skip();
+    struct bench_run run;
+    struct bench_client clients[2];
+    start(&run, RIG_WORKLOAD_LOG, 2);
+    open_client(&clients[0], &run, 0);
+    open_client(&clients[1], &run, 1);
+    static const struct rig_op ops[] = {{.kind = RIG_OP_SEND, .key = 1, .value = 5}, {.kind = RIG_OP_POLL, .key = 1},
+                                        {.kind = RIG_OP_SEND, .key = 2, .value = 5}, {.kind = RIG_OP_POLL, .key = 2},
+                                        {.kind = RIG_OP_SEND, .key = 1, .value = 7}, {.kind = RIG_OP_POLL, .key = 1}};
+    transact_ok(&clients[0], ops, 6);
+    const int64_t offsets[] = {acknowledged_offset(&clients[0], 1), acknowledged_offset(&clients[0], 5)};
+    assert_true(offsets[0] < offsets[1]);
+    (void)acknowledged_offset(&clients[0], 3);
+    poll_both(&clients[0], offsets);
+    poll_both(&clients[1], offsets);
+    finish(&clients[1], &run);
+}
+
 static const struct rig_accounts accounts = {.count = 3, .balance = 10};
 
 /* From account 0 to account 2. */

@@ -16,6 +16,7 @@ void sets_hold_their_elements(void **state);
 void keys_have_rows_before_the_load(void **state);
 void counters_hold_sums(void **state);
 void accounts_are_open_and_not_overdrawn(void **state);
+void logs_give_their_records_once(void **state);
 void conditions_find_their_rows(void **state);
 void columns_hold_what_was_assigned(void **state);
 

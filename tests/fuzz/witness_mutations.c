@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "checker/explain/refutes.h"
 #include "checker/prove/witness/verify.h"
+#include "generator/generator_types.h"
 #include "history/source/load.h"
 #include "history/types/types.h"
 #include "tests/proof/proof_histories.h"
@@ -299,7 +300,7 @@ int main(int argc, char **argv)
     rig_rng_init(&rng, seed, 0);
     for (int type = 0; type < RIG_WORKLOAD_COUNT; type++) {
         struct counts counts = {0};
-        if (!proof_histories_have((enum rig_workload)type))
+        if (!rig_generator_has(type))
             continue;
         for (uint64_t number = 0; number < count; number++)
             try_history((enum rig_workload)type, seed, number, &counts);

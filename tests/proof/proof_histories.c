@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/rng.h"
+#include "checker/infer/type_inference.h"
 #include "generator/generator_types.h"
 #include "history/source/load.h"
 #include "history/types/types.h"
@@ -97,7 +98,8 @@ static void change_read(struct rig_rng *rng, struct seen_run *run, const struct 
 {
     int64_t *elements = run->elements.at + txn->first_element + read->first_element;
     const struct rig_read *other = &run->reads.at[rig_rng_below(rng, run->reads.count)];
-    if (run->ops.at[read - run->reads.at].kind == RIG_OP_READ_WHERE) { /* pairs: without the first, or the last */
+    const enum rig_op_kind kind = run->ops.at[read - run->reads.at].kind;
+    if (kind == RIG_OP_READ_WHERE || kind == RIG_OP_POLL) { /* pairs: without the first, or the last */
         if (read->state == RIG_READ_SEEN && read->count > 1) {
             read->count -= 2;
             read->first_element += 2 * rig_rng_below(rng, 2);
@@ -145,7 +147,7 @@ static struct rig_history *simulated_history(enum rig_workload workload, uint64_
 
 bool proof_histories_have(enum rig_workload workload)
 {
-    return rig_generator_has(workload);
+    return rig_generator_has(workload) && !rig_type_inference(workload)->no_proofs;
 }
 
 struct rig_history *proof_history(enum rig_workload workload, uint64_t seed, uint64_t number)

@@ -13,7 +13,7 @@
 
 #include "checker/judge/check.h"
 
-/* Whether there are any of the type: rig generates it. */
+/* Whether there are any of the type with proofs: rig generates it, and rig-verify replays its proofs. */
 bool proof_histories_have(enum rig_workload workload);
 /* The caller owns it. NULL: there is none of this number. */
 struct rig_history *proof_history(enum rig_workload workload, uint64_t seed, uint64_t number);

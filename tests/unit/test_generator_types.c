@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "generator/load_schedule.h"
+#include "history/types/log_ops.h"
 #include "tests/unit/generator_stage.h"
 
 static struct rig_generator_options object_options(enum rig_workload type)
@@ -299,6 +300,37 @@ static void counters_are_changed_by_amounts(void **state)
     rig_generator_free(generator);
 }
 
+/* Each send is followed by its acknowledgement; values are unique per log; no transaction only reads. */
+static void logs_are_sent_to_and_polled(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = defaults;
+    options.type = RIG_WORKLOAD_LOG;
+    options.min_operations = 1;
+    options.max_operations = 4;
+    options.reads = 0.25;
+    struct rig_generator *generator = new_generator(&options, 4, 1, 2);
+    unsigned sends = 0, polls = 0;
+    assert_int_equal(rig_generator_most_operations(&options), 8);
+    assert_int_equal(rig_generator_keys_a_read(&options), 1);
+    assert_true(rig_generator_drains_on(&options, RIG_READ_SEEN, 2) &&
+                rig_generator_drains_on(&options, RIG_READ_NIL, 0));
+    assert_false(rig_generator_drains_on(&options, RIG_READ_SEEN, 0));
+    for (int i = 0; i < 4000; i++) {
+        struct rig_transaction t = {0};
+        rig_generator_next(generator, &t);
+        assert_false(t.read_only);
+        for (uint32_t j = 0; j < t.op_count; j++) {
+            const bool acknowledges = rig_op_acknowledges(t.ops, j);
+            assert_true(t.ops[j].kind != RIG_OP_SEND || (j + 1 < t.op_count && rig_op_acknowledges(t.ops, j + 1)));
+            sends += t.ops[j].kind == RIG_OP_SEND;
+            polls += t.ops[j].kind == RIG_OP_POLL && !acknowledges;
+        }
+    }
+    assert_in_range(polls * 100 / (sends + polls), 23, 27);
+    rig_generator_free(generator);
+}
+
 static void pairs_that_are_none_are_refused(void **state)
 {
     (void)state;
@@ -355,6 +387,7 @@ int main(void)
         cmocka_unit_test(forks_write_each_key_once),
         cmocka_unit_test(groups_follow_their_schedule),
         cmocka_unit_test(counters_are_changed_by_amounts),
+        cmocka_unit_test(logs_are_sent_to_and_polled),
         cmocka_unit_test(pairs_that_are_none_are_refused),
         cmocka_unit_test(minis_write_the_keys_that_they_have_just_read),
     };

@@ -15,6 +15,7 @@ CLASSIC = MONOTONIC, IDS, DIRTY, SEQUENTIAL, ACID = ("monotonic", "unique-ids", 
                                                      "multi-key-acid")
 CAS, MUTEX, QUEUE, STACK, STRING = "cas-register", "mutex", "queue", "stack", "append-register"
 PREDICATE = "predicate"
+LOG, SKIPS = "log", "monotonic-snapshot-read consistent-view prefix repeatable-read"
 SQL, CHANGES = "sql", {"workload": {"statements": {"updates": "50%", "deletes": "10%"}}}
 REFERENCES = {"seed": 10, "clients": {"count": 20}, "workload": {"transactions": 20000, "statements": {"updates": "30%", "deletes": "25%", "references": "30%"}}, "database": {"bug-rate": "100%"}}
 SER, SI, RR, RC, RU = "serializable", "snapshot-isolation", "repeatable-read", "read-committed", "read-uncommitted"
@@ -69,6 +70,7 @@ PLANTED = {
     "aborted-read": [
         (LIST, SER, ABORTS, "G1a", "read-committed"),
         (SET, SER, ABORTS, "G1a", "read-committed"),
+        (LOG, SER, ABORTS, "G1a", "read-committed"),
         *[(type, SER, ABORTS, "G1a", "read-committed") for type in CLASSIC],
         (BANK, SER, {**ABORTS, **RICH}, "wrong-total", "consistent-view repeatable-read"),
     ],
@@ -77,20 +79,24 @@ PLANTED = {
         (REGISTER, SER, {}, "G1b", "read-committed"),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
     ],
-    "duplicate-append": [(LIST, SER, {}, "duplicate-elements", "read-uncommitted"), (STRING, SER, {}, *UNORDERED)],
+    "duplicate-append": [(LIST, SER, {}, "duplicate-elements", "read-uncommitted"), (LOG, SER, {}, "duplicate-elements", "read-uncommitted"),
+                         (STRING, SER, {}, *UNORDERED)],
     "lost-append": [
         (LIST, SER, {}, "lost-append", "read-uncommitted"),
         (REGISTER, SER, {}, "lost-write", "read-committed"),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
         (QUEUE, SER, {}, "lost-element", SEQUENTIAL_LEVEL),
         (STACK, SER, {}, "lost-element", SEQUENTIAL_LEVEL),
+        (LOG, SER, {}, "lost-write", SKIPS),
         (MUTEX, SER, {}, *UNORDERED),
         (STRING, SER, {}, *OBJECT),
     ],
-    "reordered-append": [(LIST, SER, {}, "incompatible-order", "read-committed"), (STRING, SER, {}, *UNORDERED)],
+    "reordered-append": [(LIST, SER, {}, "incompatible-order", "read-committed"),
+                         (LOG, SER, {}, "int-nonmonotonic-poll", "monotonic-snapshot-read consistent-view read-atomic repeatable-read"), (STRING, SER, {}, *UNORDERED)],
     "non-monotonic-session": [
         (LIST, SER, {}, "G-single-item-process", SESSION_SI),
         (SET, SER, {}, "G-single-predicate-process", SESSION_SI),
+        (LOG, SER, {"workload": {"operations": {"max": 1}}}, "nonmonotonic-poll", SESSION_SI),
     ],
     "wrong-compare": [(CAS, SER, {}, *UNORDERED), (MUTEX, SER, {}, *UNORDERED)],
     "refused-write": [(CAS, SER, {}, *UNORDERED)],
@@ -127,6 +133,7 @@ PLANTED = {
         (LIST, SER, {}, "garbage-read", "read-uncommitted"),
         (REGISTER, SER, {}, "garbage-read", "read-uncommitted"),
         (FORK, SER, {}, "garbage-read", "read-uncommitted"),
+        (LOG, SER, {}, "garbage-read", "read-uncommitted"),
         (COUNTER, SER, {}, "impossible-value", "read-committed"),
     ],
     "nil-read": [
@@ -146,8 +153,14 @@ PLANTED = {
     "aborted-commit": [
         (REGISTER, SER, {}, "G1a", "read-committed"),
         (SET, SER, {}, "G1a", "read-committed"),
+        (LOG, SER, ABORTS, "G1a", "read-committed"),
         (COUNTER, SER, {}, "impossible-value", "read-committed"),
     ],
+    "skipped-poll": [(LOG, SER, {}, "int-poll-skip", SKIPS), (LOG, SER, {}, "poll-skip", SKIPS)],
+    "early-send": [(LOG, SER, {}, "G0", "read-uncommitted"), (LOG, SER, {}, "G1c", "read-uncommitted")],
+    "reordered-send": [(LOG, SER, {}, "int-nonmonotonic-send", "read-atomic repeatable-read")],
+    "wrong-offset": [(LOG, SER, {}, "duplicate-elements", "read-uncommitted"),
+                     (LOG, SER, {"workload": {"reads": "0%", "final-reads": "none"}}, "inconsistent-offsets", "read-committed")],
     "unlocked-read": [
         (REGISTER, RR, {}, "lost-update", "cursor-stability read-atomic"),
         (BANK, RR, RICH, "wrong-total", "consistent-view repeatable-read"),

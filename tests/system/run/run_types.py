@@ -288,6 +288,10 @@ class Exec(TypesTest):
     def test_banks(self):
         self.exec("bank")
 
+    def test_logs(self):
+        results = self.exec("log")
+        self.assertEqual(("held", {}), (results["levels"]["strict-serializable"], results["anomalies"]))
+
     def test_long_forks(self):
         self.exec("long-fork")
 
