@@ -66,20 +66,27 @@ def connect(nodes):
     return None
 
 
-def run(connection, prefix, ops, announce):
-    """The results of the operations, in order. Before `announce` nothing can commit."""
-    connection.send(["MULTI"], *(["LRANGE", prefix + str(k), 0, -1] if f == "r" else ["RPUSH", prefix + str(k), v] for f, k, v in ops))
-    for answer in [connection.receive() for _ in range(len(ops) + 1)]:
+def execute(connection, commands, announce):
+    """The results of the commands as one transaction. Before `announce` nothing can commit."""
+    connection.send(["MULTI"], *commands)
+    for answer in [connection.receive() for _ in range(len(commands) + 1)]:
         if isinstance(answer, Refused):
             raise answer
     announce()
     results = connection.ask("EXEC")
     if isinstance(results, Refused) or results is None:
         raise results or Refused("EXEC was not done")
+    return results
+
+
+def run(connection, prefix, ops, announce):
+    """The results of the operations, in order."""
+    commands = [["LRANGE", prefix + str(k), 0, -1] if f == "r" else ["RPUSH", prefix + str(k), v] for f, k, v in ops]
+    results = execute(connection, commands, announce)
     return [[f, k, [int(e) for e in result] if f == "r" else v] for (f, k, v), result in zip(ops, results)]
 
 
-def answer(number, connection, prefix, txn, nodes):
+def answer(run, number, connection, prefix, txn, nodes):
     """The answer, and the connection to use next."""
     if connection is None:
         connection = connect(nodes)
@@ -101,7 +108,8 @@ def answer(number, connection, prefix, txn, nodes):
     return {"txn": number, "outcome": outcome, "node": connection.name, "error": code, "text": text}, None
 
 
-def main():
+def serve(run):
+    """Answers rig's transactions; `run` carries one out."""
     hello, nodes = json.loads(sys.stdin.readline()), sys.argv[1:]
     connection = connect(nodes)
     if connection is None:
@@ -110,8 +118,9 @@ def main():
     print(json.dumps({"ready": True, "announces": True, "version": "Redis " + version}), flush=True)
     for line in sys.stdin if hello["role"] == "client" else []:
         txn = json.loads(line)
-        result, connection = answer(txn["txn"], connection, hello["run"] + ":", txn, nodes)
+        result, connection = answer(run, txn["txn"], connection, hello["run"] + ":", txn, nodes)
         print(json.dumps(result), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    serve(run)

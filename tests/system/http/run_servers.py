@@ -144,6 +144,25 @@ class Servers(rig_command.RigTest):
         self.assertEqual(rig_command.effects(results)[:2], ["partition", "promote"], repr(done))
         self.assertNotIn("server_crashes", results)
 
+    def streams(self, status, *settings, shows=bool, **environment):
+        times = ("workload.duration=5s", "nemesis.faults.0.at=[1s]", "nemesis.faults.1.at=[3300ms]", "check.minimum.answering=0%", *settings)
+        arguments = [text for time in times for text in ("--set", time)]
+        done, results = self.run_until(shows, status, CONFIGS / "redis-streams.yaml", *arguments, run="run", env=environment)
+        self.work_folder_is_empty()
+        self.assertGreater(results["history"]["ok"], 500, repr(done))
+        return results
+
+    @needs("redis-server")
+    def test_streams_of_redis_are_logs(self):
+        results = self.streams(0, shows=self.has_faults("kill", "power"))
+        self.assertEqual((results["anomalies"], results["levels"]["strict-serializable"]), ({}, "held"))
+
+    @needs("redis-server")
+    def test_streams_that_are_synced_each_second_lose_records(self):
+        results = self.streams(1, "nemesis.faults.0.for=200ms", REDIS_FSYNC="everysec")
+        self.assertTrue({"poll-skip", "int-poll-skip", "lost-write"} & results["anomalies"].keys(), results["anomalies"].keys())
+        self.assertEqual(results["levels"]["read-committed"], "not-refuted")
+
     @needs("etcd")
     def test_etcd_by_http(self):
         plan = ETCD.format(faults="[{fault: kill, target: one, at: [1s], for: 500ms}, {fault: partition, target: one, between: nodes, at: [2s], for: 700ms}]")
