@@ -66,7 +66,8 @@ struct rig_sim_key {
     int64_t name;
     struct rig_sim_nodes nodes;
     struct rig_sim_versions versions; /* ascending commits */
-    /* The values of a log's records, by offset. Those of an object: the values of a register so far; those of a queue or stack. Of a log: those of its records, by offset. */
+    /* An object has the values of its register so far, or those of its queue or stack; a log has those of its records,
+     * by offset. */
     struct rig_sim_values trunk;
     size_t taken;                   /* the values of a queue or stack begin here in `trunk` */
     struct rig_sim_ids trunk_nodes; /* parallel; of a log: what polls do with each record (sim_logs.c) */
