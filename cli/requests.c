@@ -4,6 +4,7 @@
 
 #include "base/nearest.h"
 #include "base/option_parse.h"
+#include "checker/model/delivery.h"
 #include "checker/model/certified.h"
 #include "checker/model/assumption.h"
 #include "cli/cli.h"
@@ -38,8 +39,14 @@ static bool read_levels(const struct rig_arguments *args, struct rig_check_optio
     const char *name;
     for (size_t i = 0; (name = rig_arguments_value_at(args, "level", i)) != NULL; i++) {
         enum rig_level level;
+        uint64_t anomalies;
+        const char *proper;
         if (rig_level_find(name, &level)) {
             options->levels |= RIG_LEVEL_BIT(level);
+            continue;
+        }
+        if (rig_delivery_promise_find(name, &anomalies, &proper)) {
+            options->anomalies |= anomalies;
             continue;
         }
         complain_unknown("level", "level", name, rig_level_nearest(name));

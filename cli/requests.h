@@ -19,7 +19,8 @@ bool rig_cli_read_level(const struct rig_arguments *args, const char *option, en
 #define RIG_ARGUMENT_LEVEL                                                                                             \
     {                                                                                                                  \
         .name = "level", .value = "LEVEL", .repeatable = true,                                                         \
-        .help = "isolation level that must hold (rig list levels)"                                                     \
+        .help = "isolation level that must hold (rig list levels), or of queues at-least-once, at-most-once or "       \
+                "exactly-once"                                                                                         \
     }
 #define RIG_ARGUMENT_ANOMALY                                                                                           \
     {                                                                                                                  \

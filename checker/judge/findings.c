@@ -531,7 +531,7 @@ static enum rig_rc keep_elements(const struct adding *a, struct rig_objects_deci
     for (unsigned i = 0; i < RIG_DELIVERY_COUNT; i++) {
         struct rig_finding *finding = &a->findings->of[rig_delivery_anomalies[i]];
         finding->count += delivery->count[i];
-        finding->exact = !decided->delivery_open && !delivery->open;
+        finding->exact = !decided->delivery_open && (i != RIG_DELIVERY_LOST || !delivery->open);
     }
     for (uint32_t i = 0; rc == RIG_OK && i < delivery->kept_count; i++) {
         struct rig_witness *witness = &delivery->witnesses[i];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/option_parse.h"
+#include "checker/model/delivery.h"
 #include "checker/judge/asked.h"
 #include "checker/model/anomaly.h"
 #include "checker/model/assumption.h"
@@ -58,6 +59,7 @@ struct name_list {
     const char *(*nearest)(const char *wanted);
     /* The bits and the proper name; false when there is none. */
     bool (*find)(const char *name, uint64_t *bit, const char **proper);
+    uint64_t *promised; /* takes the anomalies that a promise of delivery in the list rules out; NULL: none may be */
 };
 
 static bool find_level(const char *name, uint64_t *bit, const char **proper)
@@ -100,6 +102,10 @@ static enum rig_rc resolve_names(const struct rig_plan_checking *from, const str
     for (size_t i = 0; i < list->count; i++) {
         uint64_t bit = 0;
         const struct rig_yaml_place place = element_place(from, kind->option, i);
+        if (kind->promised != NULL && rig_delivery_promise_find(list->at[i], &bit, &proper[i])) {
+            *kind->promised |= bit;
+            continue;
+        }
         if (!kind->find(list->at[i], &bit, &proper[i]))
             return refuse_name(from, kind, place, list->at[i], err);
         if ((bit & ~*bits) == 0)
@@ -161,15 +167,17 @@ static enum rig_rc resolve_initial(const struct rig_plan_checking *from, const c
 
 enum rig_rc rig_plan_check_resolve(const struct rig_plan_checking *from, struct rig_err *err)
 {
-    static const struct name_list levels = {"levels", "level", "levels", rig_level_nearest, find_level};
-    static const struct name_list anomalies = {"anomalies", "anomaly", "anomalies", rig_anomaly_nearest,
-                                               rig_anomaly_find_all};
+    uint64_t promised = 0;
+    const struct name_list levels = {"levels", "level", "levels", rig_level_nearest, find_level, &promised};
+    const struct name_list anomalies = {"anomalies",          "anomaly", "anomalies", rig_anomaly_nearest,
+                                        rig_anomaly_find_all, NULL};
     struct rig_plan_check *check = from->section->parts[0].object;
     struct rig_check_section *asked = from->asked;
     enum rig_rc rc = resolve_names(from, &levels, &check->levels, &asked->levels, err);
     if (rc == RIG_OK)
         rc = resolve_names(from, &anomalies, &check->anomalies, &asked->anomalies, err);
-    if (rc == RIG_OK && asked->levels == 0) {
+    asked->anomalies |= promised;
+    if (rc == RIG_OK && asked->levels == 0 && promised == 0) {
         const struct rig_yaml_place place = rig_plan_section_given(from->section, "levels")->place;
         rc = rig_yaml_refuse(from->tree, &place, err, "check.levels: expected at least one level");
     }

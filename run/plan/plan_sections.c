@@ -226,7 +226,9 @@ const struct rig_option rig_plan_check_table[] = {
      .type = RIG_OPTION_TEXT_LIST,
      .offset = offsetof(struct rig_plan_check, levels),
      .default_text = "strict-serializable",
-     .help = "isolation levels that must not be refuted for exit status 0 (`rig list levels`); all are reported"},
+     .help =
+         "isolation levels that must not be refuted for exit status 0 (`rig list levels`), or of queues at-least-once, "
+         "at-most-once or exactly-once; all levels are reported"},
     {.name = "require",
      .type = RIG_OPTION_CHOICE,
      .offset = offsetof(struct rig_plan_check, require),

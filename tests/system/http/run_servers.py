@@ -163,6 +163,25 @@ class Servers(rig_command.RigTest):
         self.assertTrue({"poll-skip", "int-poll-skip", "lost-write"} & results["anomalies"].keys(), results["anomalies"].keys())
         self.assertEqual(results["levels"]["read-committed"], "not-refuted")
 
+    def queue(self, status, *settings, **how):
+        times = ("workload.duration=4s", "check.minimum.answering=0%", *settings)
+        done, results = self.run_until(how.pop("shows", bool), status, CONFIGS / "redis-queue.yaml", *(text for time in times for text in ("--set", time)), run="run", env=how)
+        self.work_folder_is_empty()
+        self.assertGreater(results["history"]["ok"], 500, repr(done))
+        return {name for name, found in results["anomalies"].items() if found["count"] > 0}
+
+    @needs("redis-server")
+    def test_a_queue_of_redis_delivers_exactly_once(self):
+        self.assertFalse(self.queue(0, "nemesis.faults.0.at=[1500ms]", "check.levels=[at-most-once]", shows=self.has_faults("kill"))
+                         & {"lost-element", "duplicated-element", "phantom-element"})
+        shutil.rmtree(self.folder / "run")
+        self.queue(0, "nemesis.faults=[]")
+
+    @needs("redis-server")
+    def test_a_queue_that_redelivers_at_once_delivers_twice(self):
+        self.assertIn("duplicated-element", self.queue(1, "workload.keys.active=1", "nemesis.faults=[]", REDELIVER_AFTER="0"))
+        self.status(0, self.rig("check", "run/history.rig", "--level", "at-least-once"))
+
     @needs("etcd")
     def test_etcd_by_http(self):
         plan = ETCD.format(faults="[{fault: kill, target: one, at: [1s], for: 500ms}, {fault: partition, target: one, between: nodes, at: [2s], for: 700ms}]")
