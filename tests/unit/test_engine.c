@@ -88,7 +88,8 @@ static void options_that_do_not_fit_are_refused(void **state)
     err = (struct rig_err){0};
     options.bug = RIG_SIM_BUG_DUPLICATE_APPEND;
     assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_RW_REGISTER, &err), RIG_E_PLAN);
-    assert_string_equal(err.text, "bug `duplicate-append` is one of the workloads `list-append`, `append-register`");
+    assert_string_equal(err.text,
+                        "bug `duplicate-append` is one of the workloads `list-append`, `append-register`, `log`");
     err = (struct rig_err){0};
     options.bug = RIG_SIM_BUG_NONE;
     assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_MUTEX, &err), RIG_E_PLAN);
