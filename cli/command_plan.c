@@ -67,6 +67,7 @@ static enum rig_rc show_sql(const struct rig_sent_sql *sent, enum rig_workload w
                                                .reads = reads,
                                                .client = transaction->client,
                                                .read_only = transaction->read_only,
+                                               .rolls_back = transaction->rolls_back,
                                                .savepoint_from = transaction->rollback.from,
                                                .savepoint_to = transaction->rollback.to};
     rig_buf_init(&text, 0);

@@ -34,7 +34,7 @@
 #include "history/model/transaction.h"
 #include "history/types/sql_forms.h"
 
-#define RIG_DRIVER_ABI    18u
+#define RIG_DRIVER_ABI    19u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -124,10 +124,13 @@ struct rig_transaction {
     uint32_t op_count;
     struct rig_hold hold;
     struct rig_rollback rollback; /* with RIG_DRIVER_SAVEPOINTS */
-    bool delayed;                 /* call core->delay() between two operations; with RIG_DRIVER_HOLDS */
-    uint32_t client;              /* 0 .. client_count-1 */
-    bool read_only;               /* no operation writes */
-    uint32_t node; /* 1 + the node that is to answer, 0: any; not 0 for reads only, with RIG_DRIVER_NODES */
+    /* With RIG_DRIVER_ROLLBACKS: the driver sends ROLLBACK in place of COMMIT, and answers fail with
+     * RIG_ROLLED_BACK_CODE, unless an operation has failed before. A COMMIT must not be sent. */
+    bool rolls_back;
+    bool delayed;    /* call core->delay() between two operations; with RIG_DRIVER_HOLDS */
+    uint32_t client; /* 0 .. client_count-1 */
+    bool read_only;  /* no operation writes */
+    uint32_t node;   /* 1 + the node that is to answer, 0: any; not 0 for reads only, with RIG_DRIVER_NODES */
 
     /* the answer */
     struct rig_read *reads; /* op_count entries, with the state RIG_READ_UNKNOWN; fill those of answered reads */
@@ -441,6 +444,7 @@ struct rig_statement_texts {
 #define RIG_DRIVER_PREFILLS UINT64_C(32)
 /* Statements of the workload sql may have subqueries whose rows their answers show (history/types/row_ops.h). */
 #define RIG_DRIVER_SUBQUERIES UINT64_C(64)
+#define RIG_DRIVER_ROLLBACKS  UINT64_C(128) /* honours rig_transaction.rolls_back */
 
 struct rig_driver {
     uint32_t abi;         /* RIG_DRIVER_ABI */

@@ -341,7 +341,8 @@ const struct rig_driver rig_driver = {
     .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_SET),
     /* RIG_DRIVER_HOLDS: transact calls core->hold() when transaction->hold requires it; RIG_DRIVER_SAVEPOINTS: it sets
-       the savepoint that transaction->rollback wants, and rolls back to it; RIG_DRIVER_PREFILLS: setup makes a row
+       the savepoint that transaction->rollback wants, and rolls back to it; RIG_DRIVER_ROLLBACKS: it sends
+       ROLLBACK in place of COMMIT when transaction->rolls_back is set; RIG_DRIVER_PREFILLS: setup makes a row
        for each key below env->prefilled_keys, which needs a table whose rows differ from no row: this one has none */
     .features = 0,
     .options = option_table,

@@ -340,6 +340,8 @@ void rig_generator_next(struct rig_generator *generator, struct rig_transaction 
     }
     transaction->hold = draw_hold(generator, transaction->op_count);
     draw_rollback(generator, transaction);
+    const double share = generator->options.rollbacks;
+    transaction->rolls_back = share > 0 && rig_rng_unit(&generator->rng) < share;
     generator->position++;
 }
 

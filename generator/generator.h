@@ -129,6 +129,7 @@ struct rig_generator_options {
     int64_t long_before;             /* enum rig_hold_place */
     int64_t long_most;               /* held at a time at most; 0: any number */
     double read_only;                /* share of transactions that only read, beside those that happen to */
+    double rollbacks;                /* share of transactions that end with ROLLBACK in place of COMMIT */
     double rollback_share;           /* share of transactions that roll back to a savepoint */
     int64_t rollback_most;           /* the most operations between savepoint and rollback */
     double rollback_reads;           /* share of reads among the operations between savepoint and rollback */
@@ -177,7 +178,7 @@ void rig_generator_free(struct rig_generator *generator);
 
 /*
  * Writes the question of the next transaction: ops (owned by the generator, valid until the next call), op_count, hold,
- * rollback, read_only. The other fields are the caller's.
+ * rollback, rolls_back, read_only. The other fields are the caller's.
  */
 void rig_generator_next(struct rig_generator *generator, struct rig_transaction *transaction);
 

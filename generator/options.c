@@ -381,6 +381,14 @@ const struct rig_option rig_generator_option_table[] = {
      .offset = AT(read_only),
      .default_text = "0%",
      .help = "share of the transactions whose operations all read, beside those that read only by chance"},
+    {.name = "rollbacks",
+     RIG_OPTION_VARIED(.chance = 0.2, .values = "5% 20%",
+                       .with = "workload.type=list-append|rw-register|set|counter|bank|predicate|sql"),
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(rollbacks),
+     .default_text = "0%",
+     .help = "share of the transactions that end with ROLLBACK in place of COMMIT, on purpose: a read of what one of "
+             "them wrote is an aborted read"},
     {.name = "savepoints.share",
      RIG_OPTION_VARIED(.chance = 0.2, .values = "10% 40%",
                        .with = "workload.type=list-append|rw-register|set|counter|bank"),
@@ -469,6 +477,7 @@ static const struct effect {
     {"rows", S(GENERAL) | S(TPCC) | S(RUBIS) | S(COURSEWARE), ANY_TYPE},
     {"long-transactions.share", DRAWN | APPLICATIONS, ~(unsigned)RIG_OBJECT_TYPES},
     {"read-only", DRAWN, OPERATIONS},
+    {"rollbacks", DRAWN | APPLICATIONS, ~(unsigned)RIG_OBJECT_TYPES},
     {"savepoints.share", DRAWN, T(LIST_APPEND) | T(RW_REGISTER) | T(SET) | T(COUNTER) | T(BANK)},
 };
 
@@ -587,6 +596,10 @@ static enum rig_rc check_program(const struct rig_generator_options *options, st
         return rig_fail(err, RIG_E_PLAN, "`locking` has no effect without `program: true`");
     if (!options->program)
         return RIG_OK;
+    if (options->rollbacks > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "`rollbacks` cannot be used with `program: true`: a program decides itself when it rolls back; "
+                        "leave it out");
     if (!rig_generator_types[options->type].has_rows || rig_data_type_has_sequences(type))
         return rig_fail(err, RIG_E_PLAN, "`program` needs the type `rw-register`");
     return RIG_OK;

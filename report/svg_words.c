@@ -172,6 +172,8 @@ void rig_svg_words_box(const struct rig_history *history, const struct rig_witne
     rig_words_txn_when(&text, history, box->txn, rig_history_zero_ns(history));
     if (history->txns[box->txn].outcome == RIG_OUTCOME_INFO)
         rig_buf_add_text(&text, " (unknown fate)");
+    else if (rig_txn_is_rolled_back(history, box->txn))
+        rig_buf_add_text(&text, " (rolled back on purpose)");
     else if (history->txns[box->txn].outcome == RIG_OUTCOME_FAIL)
         rig_buf_add_text(&text, " (aborted)");
     take(box->when, &text, 60);

@@ -18,7 +18,10 @@ static int64_t net_of(const struct rig_history *history, uint32_t txn, uint32_t 
 static void add_failed(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
 {
     const bool is_part = rig_history_column(history, txn, RIG_COLUMN_SAVEPOINT) != RIG_COLUMN_NONE;
-    rig_say(history, text, " %T %s", txn, is_part ? "was rolled back to a savepoint" : "failed");
+    if (is_part)
+        rig_say(history, text, " %T was rolled back to a savepoint", txn);
+    else
+        rig_say(history, text, " %T %F", txn, txn);
 }
 
 static void add_bounds(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)

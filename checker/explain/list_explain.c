@@ -250,7 +250,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_say(history, text, "%r", w->txns[0], w->op);
     switch ((int)w->anomaly) {
     case RIG_ANOMALY_G1A:
-        rig_say(history, text, ", which shows the %V of %T, which failed.", w->value, other);
+        rig_say(history, text, ", which shows the %V of %T, which %F.", w->value, other, other);
         return;
     case RIG_ANOMALY_G1B:
         rig_say(history, text,
@@ -291,8 +291,8 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
                 other);
         return;
     case RIG_ANOMALY_DIRTY_UPDATE:
-        rig_say(history, text, "appended %V to key %K on top of the %V of %T, which failed.", w->value, w->key,
-                w->other_value, other);
+        rig_say(history, text, "appended %V to key %K on top of the %V of %T, which %F.", w->value, w->key,
+                w->other_value, other, other);
         return;
     case RIG_ANOMALY_LOST_APPEND:
         rig_say(history, text,

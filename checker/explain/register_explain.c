@@ -190,7 +190,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
                 w->op, other);
         return;
     case RIG_ANOMALY_G1A:
-        rig_say(history, text, "%R, the value of %T, which failed.", txn, w->op, other);
+        rig_say(history, text, "%R, the value of %T, which %F.", txn, w->op, other, other);
         return;
     case RIG_ANOMALY_G1B:
         rig_say(history, text, "%R, the value of %T, which wrote that key again later: an intermediate state.", txn,

@@ -479,7 +479,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     RIG_REQUIRE(w->txn_count == 2);
     switch ((int)w->anomaly) {
     case RIG_ANOMALY_G1A:
-        rig_say(history, text, "which %T wrote, which failed.", w->txns[1]);
+        rig_say(history, text, "which %T wrote, which %F.", w->txns[1], w->txns[1]);
         return;
     case RIG_ANOMALY_G1B:
         rig_say(history, text, "which %T wrote and replaced itself later.", w->txns[1]);

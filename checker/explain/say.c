@@ -148,6 +148,13 @@ static void say_excerpt(const void *context, const struct rig_said *words, struc
         rig_buf_add_text(text, " (if the history is an excerpt, --excerpt takes it as written outside)");
 }
 
+static void say_failed(const void *context, const struct rig_said *words, struct rig_buf *text)
+{
+    const struct rig_history *history = context;
+    const bool on_purpose = rig_txn_is_rolled_back(history, (uint32_t)words->is.count);
+    rig_buf_add_text(text, on_purpose ? "was rolled back on purpose" : "failed");
+}
+
 static void say_operation(const void *context, const struct rig_said *words, struct rig_buf *text)
 {
     const struct rig_history *history = context;
@@ -214,9 +221,10 @@ static void say_snapshot(const void *context, const struct rig_said *words, stru
 }
 
 const struct rig_directive rig_say_directives[] = {
-    {'T', "i", say_txn},    {'R', "ii", say_reader},     {'r', "ii", say_read},    {'A', "ii", say_result},
-    {'L', "ii", say_list},  {'S', "iinn", say_stretch},  {'K', "i", say_key},      {'V', "n", say_value},
-    {'E', "", say_excerpt}, {'O', "i", say_operation},   {'I', "n", say_row},      {'Q', "ii", say_query},
-    {'C', "i", say_commit}, {'c', "i", say_lost_commit}, {'P', "i", say_snapshot}, {'t', "n", say_time},
-    {0, NULL, NULL},
+    {'T', "i", say_txn},      {'R', "ii", say_reader},   {'r', "ii", say_read},
+    {'A', "ii", say_result},  {'L', "ii", say_list},     {'S', "iinn", say_stretch},
+    {'K', "i", say_key},      {'V', "n", say_value},     {'F', "i", say_failed},
+    {'E', "", say_excerpt},   {'O', "i", say_operation}, {'I', "n", say_row},
+    {'Q', "ii", say_query},   {'C', "i", say_commit},    {'c', "i", say_lost_commit},
+    {'P', "i", say_snapshot}, {'t', "n", say_time},      {0, NULL, NULL},
 };

@@ -14,6 +14,7 @@
  *     %L         transaction, operation            [1 2]: the elements that it read; [] for nil
  *     %S         transaction, operation, from, to  [... 3 4 5 ...]: the stretch of that list from one element
  *                                              to another
+ *     %F         transaction                       failed, or: was rolled back on purpose
  *     %K         key                               5, as it was written
  *     %V         value                             3, as it was written
  *     %t         time, in ns                       1.204000 s, since the start

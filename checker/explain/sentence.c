@@ -33,6 +33,7 @@ static void answered_by(const struct rig_history *history, uint32_t txn, struct 
     const int64_t backend = rig_history_column(history, txn, RIG_COLUMN_BACKEND);
     add_name(history, txn, RIG_COLUMN_NODE, text);
     add_name(history, txn, RIG_COLUMN_MEMBER, text);
+    add_name(history, txn, RIG_COLUMN_LEVEL, text);
     if (backend != RIG_COLUMN_NONE)
         rig_buf_printf(text, ", backend %" PRId64, backend);
 }
@@ -90,12 +91,14 @@ bool rig_answered_reason(const struct rig_history *history, uint32_t txn, char r
     return length > 0;
 }
 
-/* ", failed (40001: could not serialize access)", ", outcome unknown to the client" */
+/* ", failed (40001: could not serialize access)", ", rolled back on purpose", ", outcome unknown to the client" */
 static void answered_outcome(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
 {
     char reason[RIG_REASON_BYTES];
     const uint8_t outcome = history->txns[txn].outcome;
-    if (rig_answered_reason(history, txn, reason))
+    if (rig_txn_is_rolled_back(history, txn))
+        rig_buf_add_text(text, ", rolled back on purpose");
+    else if (rig_answered_reason(history, txn, reason))
         rig_buf_printf(text, ", failed (%s)", reason);
     else if (outcome == RIG_OUTCOME_FAIL)
         rig_buf_add_text(text, ", failed");
@@ -345,7 +348,8 @@ static void add_course(const struct rig_history *history, const struct rig_witne
         const struct moment *moment = &moments[i];
         rig_say(history, text, i == 0 ? " %T " : ", %T ", moment->txn);
         if (moment->op == UINT32_MAX) {
-            rig_buf_add_text(text, ends[history->txns[moment->txn].outcome]);
+            const bool on_purpose = rig_txn_is_rolled_back(history, moment->txn);
+            rig_buf_add_text(text, on_purpose ? "rolled back" : ends[history->txns[moment->txn].outcome]);
             continue;
         }
         add_op(history, moment->txn, moment->op, text);

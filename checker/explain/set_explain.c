@@ -97,7 +97,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         return;
     default:
         RIG_REQUIRE(w->anomaly == RIG_ANOMALY_G1A && w->txn_count == 2);
-        rig_say(history, text, "with %V, which %T added, which failed.", w->value, w->txns[1]);
+        rig_say(history, text, "with %V, which %T added, which %F.", w->value, w->txns[1], w->txns[1]);
     }
 }
 

@@ -7,9 +7,10 @@
 #include "drivers/sql/random_sql.h"
 #include "drivers/sql/sql_ops.h"
 
-/* A request: BEGIN, the statements of operations `from` to `to` - 1, COMMIT. */
+/* A request: BEGIN, the statements of operations `from` to `to` - 1, COMMIT. The last one of a transaction that is to be
+ * rolled back has no COMMIT. */
 struct batch {
-    bool begins, commits;
+    bool begins, commits, is_last;
     uint32_t from, to;
 };
 
@@ -23,6 +24,8 @@ struct batch {
 /* Whether the server reports the state of the transaction that the statement leaves. */
 static bool check_state(struct rig_my_turn *turn, enum rig_phase answered, const char *text)
 {
+    if (answered == RIG_PHASE_CONNECT)
+        return true;
     if (answered != RIG_PHASE_COMMIT)
         return rig_my_turn_check_open(turn);
     if ((rig_my_connection_of(turn)->my->server_status & SERVER_STATUS_IN_TRANS) == 0)
@@ -125,6 +128,11 @@ static void compose_random(const struct rig_my_turn *turn, uint32_t op, struct r
     }
 }
 
+static bool has_own_level(const struct rig_my_turn *turn)
+{
+    return rig_sql_given(rig_my_run_of(turn)->options->sql.isolation_shares);
+}
+
 /* Writes the request. False, and the turn failed, when it must not be sent. */
 static bool compose(struct rig_my_turn *turn, const struct batch *batch)
 {
@@ -133,6 +141,8 @@ static bool compose(struct rig_my_turn *turn, const struct batch *batch)
     struct rig_buf *sql = &connection->request;
     rig_buf_clear(sql);
     sql->failed = false;
+    if (batch->begins && has_own_level(turn))
+        rig_buf_printf(sql, "SET TRANSACTION ISOLATION LEVEL %s;", rig_sql_isolation_sql[turn->sql.isolation]);
     if (batch->begins && turn->sql.name[0] != '\0')
         rig_buf_printf(sql, "XA START %s", turn->sql.name);
     else if (batch->begins)
@@ -249,6 +259,9 @@ static void run_texts(struct rig_my_turn *turn, const struct batch *batch)
     turn->sql.phase = decides                                     ? RIG_PHASE_COMMIT
                       : batch->begins && batch->from == batch->to ? RIG_PHASE_BEGIN
                                                                   : RIG_PHASE_OPERATION;
+    /* The level is set before the transaction is there. */
+    if (batch->begins && has_own_level(turn) && !next_answer(turn, &sent, RIG_PHASE_CONNECT, NO_ROWS, &answer))
+        return;
     if (batch->begins && !next_answer(turn, &sent, RIG_PHASE_BEGIN, NO_ROWS, &answer))
         return;
     for (uint32_t op = batch->from; op < batch->to; op++) {
@@ -379,8 +392,9 @@ static void extend(const struct rig_my_turn *turn, struct batch *batch)
     const struct rig_transaction *transaction = turn->sql.transaction;
     const uint32_t count = transaction->op_count;
     if (!rig_my_pipelines(rig_my_run_of(turn)->options)) {
-        batch->commits = !batch->begins && batch->to == count;
+        batch->is_last = !batch->begins && batch->to == count;
         batch->to += !batch->begins && batch->to < count;
+        batch->commits = batch->is_last && !transaction->rolls_back;
         return;
     }
     bool fresh = batch->begins; /* a pause before the next operation is still to come */
@@ -388,7 +402,8 @@ static void extend(const struct rig_my_turn *turn, struct batch *batch)
         batch->to++;
         fresh = true;
     }
-    batch->commits = batch->to == count && !(fresh && pauses_before(turn, count));
+    batch->is_last = batch->to == count && !(fresh && pauses_before(turn, count));
+    batch->commits = batch->is_last && !transaction->rolls_back;
 }
 
 /* Asks the database for a timestamp of the transaction. Where it gives none the turn failed, unless it has committed.
@@ -490,7 +505,7 @@ void rig_my_batch_run(struct rig_my_turn *turn)
     struct batch batch = {.begins = true};
     if (!rig_my_turn_check_quiet(turn))
         return;
-    while (!turn->sql.failed && !batch.commits) {
+    while (!turn->sql.failed && !batch.is_last) {
         batch.from = batch.to;
         if (!batch.begins && pauses_before(turn, batch.from))
             pause_before(turn, batch.from);
@@ -506,6 +521,8 @@ void rig_my_batch_run(struct rig_my_turn *turn)
             take_begin(turn);
         batch.begins = false;
     }
+    if (!turn->sql.failed && rig_sql_turn_rolls_back(&turn->sql))
+        return;
     if (turn->sql.prepared && !turn->sql.failed) {
         rig_sql_turn_hold_prepared(&turn->sql);
         commit_prepared(turn);

@@ -131,8 +131,12 @@ static void tell_all(struct rig_sql_told *told, const struct rig_my_schema *sche
     rig_my_schema_session(schema, &session);
     rig_sql_told_say(told, RIG_SQL_FORM_SESSION, rig_buf_text(&session));
     rig_buf_done(&session);
-    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN, rig_my_schema_begin(schema, false));
-    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN_READ_ONLY, rig_my_schema_begin(schema, true));
+    static const char own[] =
+        "-- SET TRANSACTION ISOLATION LEVEL, with the transaction's own level, and START TRANSACTION";
+    const bool is_own = rig_sql_given(schema->options->sql.isolation_shares);
+    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN, is_own ? own : rig_my_schema_begin(schema, false));
+    if (!is_own)
+        rig_sql_told_say(told, RIG_SQL_FORM_BEGIN_READ_ONLY, rig_my_schema_begin(schema, true));
     rig_sql_told_usual(told);
     const bool rows = schema->workload == RIG_WORKLOAD_PREDICATE;
     const int first = rows ? RIG_SQL_FORM_LIST_BY_ID : RIG_SQL_FORM_READ;
@@ -170,7 +174,7 @@ const struct rig_driver rig_driver = {
     .summary =
         "MariaDB and MySQL, through libmariadb: servers that rig starts, also replicas or Galera, or existing ones",
     .workloads = RIG_SQL_WORKLOADS | RIG_WORKLOAD_BIT(RIG_WORKLOAD_SQL),
-    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS |
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_ROLLBACKS |
                 RIG_DRIVER_SUBQUERIES | RIG_DRIVER_JOINS | RIG_DRIVER_PREFILLS,
     .options = rig_my_option_table,
     .options_size = sizeof(struct rig_my_options),
@@ -187,8 +191,9 @@ const struct rig_driver rig_driver = {
     .close = rig_sql_session_close,
     .describe = describe,
     .statements = statements,
-    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES) |
-               RIG_COLUMN_BIT(RIG_COLUMN_START_TS) | RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_LEVEL) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) |
+               RIG_COLUMN_BIT(RIG_COLUMN_TIMES) | RIG_COLUMN_BIT(RIG_COLUMN_START_TS) |
+               RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
     .settings = settings,
     .cluster = &rig_my_cluster_ops,
     .rows = &row_ops,

@@ -13,7 +13,11 @@ static const char *const replication_words[] = {"async", "semi-sync", "galera", 
 
 const struct rig_option rig_my_option_table[] = {
     {"isolation", RIG_OPTION_CHOICE, AT(sql.isolation), "serializable", 0, 0, rig_sql_isolation_words,
-     "The isolation level of every session.", false, NULL},
+     "The isolation level of every session; or shares of levels, {serializable: 60%, read-committed: 40%}: then each "
+     "transaction has its own, and the check is for G-mixed.",
+     false, NULL},
+    {"isolation-shares", RIG_OPTION_TEXT, AT(sql.isolation_shares), NULL, 0, 0, NULL,
+     "The shares of levels, as a text, in place of isolation: serializable: 60%, read-committed: 40%.", false, NULL},
     {"snapshot-isolation", RIG_OPTION_CHOICE, AT(snapshot_isolation), "server-default", 0, 0, switch_words,
      "MariaDB's innodb_snapshot_isolation: with it REPEATABLE READ refuses to change a record that has changed since "
      "the transaction's snapshot; without it updates can be lost. From MariaDB 10.6.18, 10.11.8 and 11.4.2 on.",
@@ -209,7 +213,10 @@ enum rig_rc rig_my_options_check(const void *object, enum rig_workload workload,
     if (options->sql.two_phase > 0 && options->consistent_snapshot)
         return rig_fail(err, RIG_E_PLAN,
                         "database.two-phase: XA START takes no snapshot; leave out consistent-snapshot or two-phase");
-    enum rig_rc rc = rig_sql_options_check_timestamp("begin-ts", options->sql.begin_ts, rig_my_pipelines(options), err);
+    double up_to[RIG_SQL_ISOLATION_COUNT];
+    enum rig_rc rc = rig_sql_options_shares(&options->sql, up_to, err);
+    if (rc == RIG_OK)
+        rc = rig_sql_options_check_timestamp("begin-ts", options->sql.begin_ts, rig_my_pipelines(options), err);
     if (rc == RIG_OK)
         rc = rig_sql_options_check_timestamp("commit-ts", options->sql.commit_ts, rig_my_pipelines(options), err);
     if (rc == RIG_OK)

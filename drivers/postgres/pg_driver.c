@@ -117,8 +117,11 @@ static void tell_actions(struct rig_sql_told *told, const struct rig_pg_schema *
 
 static void tell_all(struct rig_sql_told *told, const struct rig_pg_schema *schema)
 {
-    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN, rig_pg_schema_fixed(schema, RIG_PG_BEGIN)->text);
-    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN_READ_ONLY, rig_pg_schema_fixed(schema, RIG_PG_BEGIN_READ_ONLY)->text);
+    static const char own[] = "-- BEGIN ISOLATION LEVEL, with the transaction's own level";
+    const bool is_own = rig_sql_given(schema->options->sql.isolation_shares);
+    rig_sql_told_say(told, RIG_SQL_FORM_BEGIN, is_own ? own : rig_pg_schema_fixed(schema, RIG_PG_BEGIN)->text);
+    if (!is_own)
+        rig_sql_told_say(told, RIG_SQL_FORM_BEGIN_READ_ONLY, rig_pg_schema_fixed(schema, RIG_PG_BEGIN_READ_ONLY)->text);
     rig_sql_told_usual(told);
     if (schema->workload != RIG_WORKLOAD_PREDICATE) {
         tell_actions(told, schema);
@@ -157,7 +160,7 @@ const struct rig_driver rig_driver = {
     .name = "postgres",
     .summary = "PostgreSQL, through libpq: a server or a cluster that rig starts, or existing servers",
     .workloads = RIG_SQL_WORKLOADS | RIG_WORKLOAD_BIT(RIG_WORKLOAD_SQL),
-    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS |
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_ROLLBACKS |
                 RIG_DRIVER_SUBQUERIES | RIG_DRIVER_JOINS | RIG_DRIVER_PREFILLS,
     .options = rig_pg_option_table,
     .options_size = sizeof(struct rig_pg_options),
@@ -174,8 +177,9 @@ const struct rig_driver rig_driver = {
     .close = rig_sql_session_close,
     .describe = describe,
     .statements = statements,
-    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) | RIG_COLUMN_BIT(RIG_COLUMN_TIMES) |
-               RIG_COLUMN_BIT(RIG_COLUMN_START_TS) | RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_LEVEL) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND) |
+               RIG_COLUMN_BIT(RIG_COLUMN_TIMES) | RIG_COLUMN_BIT(RIG_COLUMN_START_TS) |
+               RIG_COLUMN_BIT(RIG_COLUMN_COMMIT_TS),
     .settings = settings,
     .cluster = &rig_pg_cluster_ops,
     .rows = &row_ops,

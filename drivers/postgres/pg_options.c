@@ -19,7 +19,11 @@ const char *const rig_pg_synchronous_commit_words[] = {"server-default", "on",  
 
 const struct rig_option rig_pg_option_table[] = {
     {"isolation", RIG_OPTION_CHOICE, AT(sql.isolation), "serializable", 0, 0, rig_sql_isolation_words,
-     "The isolation level that every transaction asks for.", false, NULL},
+     "The isolation level that every transaction asks for; or shares of levels, {serializable: 60%, read-committed: "
+     "40%}: then each transaction has its own, and the check is for G-mixed.",
+     false, NULL},
+    {"isolation-shares", RIG_OPTION_TEXT, AT(sql.isolation_shares), NULL, 0, 0, NULL,
+     "The shares of levels, as a text, in place of isolation: serializable: 60%, read-committed: 40%.", false, NULL},
     {"table-schema", RIG_OPTION_CHOICE, AT(table_schema), "text", 0, 0, table_schema_words,
      "Storage of a list or set: as text with commas (fastest up to some hundred elements) or as bigint[], in one row; "
      "rows: a row for each element, for sets only. Registers are always bigint.",
@@ -290,7 +294,15 @@ enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload,
     if (options->table_schema == RIG_SQL_LIST_ROWS && options->write == RIG_PG_INSERT_THEN_UPDATE)
         return rig_fail(err, RIG_E_PLAN,
                         "database.write: rows are only inserted; give write: upsert, or another table-schema");
-    enum rig_rc rc = rig_sql_options_check_timestamp("begin-ts", options->sql.begin_ts, options->pipeline, err);
+    double up_to[RIG_SQL_ISOLATION_COUNT];
+    enum rig_rc rc = rig_sql_options_shares(&options->sql, up_to, err);
+    if (rc == RIG_OK && options->deferrable > 0 && rig_sql_given(options->sql.isolation_shares))
+        rc =
+            rig_fail(err, RIG_E_PLAN,
+                     "database.deferrable: this is for transactions that are all serializable; leave out the shares of "
+                     "isolation");
+    if (rc == RIG_OK)
+        rc = rig_sql_options_check_timestamp("begin-ts", options->sql.begin_ts, options->pipeline, err);
     if (rc == RIG_OK)
         rc = rig_sql_options_check_timestamp("commit-ts", options->sql.commit_ts, options->pipeline, err);
     if (rc == RIG_OK)

@@ -30,6 +30,8 @@ static const struct rig_sql_outcome rows[] = {
      "the requested node cannot be reached: nothing was sent to it"},
     {RIG_ROWS_ROLLED_BACK, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the program rolled its transaction back"},
+    {RIG_ROLLED_BACK_CODE, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
+     RIG_ROLLED_BACK_TEXT},
     {RIG_SQL_POOR, "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,
      "the transfer would leave a balance below 0: rig rolls it back"},
     {"40001", "", BEFORE_COMMIT, RIG_OUTCOME_FAIL, false,

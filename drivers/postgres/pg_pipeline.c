@@ -313,6 +313,11 @@ void rig_pg_pipeline_run(struct rig_pg_turn *turn)
         from = i;
         pause_as_wanted(turn, i);
     }
+    if (transaction->rolls_back) {
+        if (run_part(turn, with_begin, from, op_count))
+            (void)rig_sql_turn_rolls_back(&turn->sql);
+        return;
+    }
     if (!queue_operations(turn, from, op_count))
         return;
     if (turn->sql.name[0] != '\0') {

@@ -261,6 +261,20 @@ static void set_statements_of_table(struct rig_pg_schema *schema, size_t table)
     set_statements_of_objects(schema, first, name);
 }
 
+/* The four statements that begin a transaction, from `first` on. */
+static void set_begin(struct rig_pg_schema *schema, size_t first, int64_t level)
+{
+    const char *isolation = rig_sql_isolation_sql[level];
+    const char *read_only = schema->options->sql.declare_read_only ? ", READ ONLY" : "";
+    const int64_t most = level < RIG_SQL_REPEATABLE_READ ? level : RIG_SQL_REPEATABLE_READ;
+    set_statement(schema, first + RIG_PG_BEGIN, 0, "BEGIN ISOLATION LEVEL %s", isolation);
+    set_statement(schema, first + RIG_PG_BEGIN_READ_ONLY, 0, "BEGIN ISOLATION LEVEL %s%s", isolation, read_only);
+    set_statement(schema, first + RIG_PG_BEGIN_DEFERRABLE, 0, "BEGIN ISOLATION LEVEL %s, READ ONLY, DEFERRABLE",
+                  isolation);
+    set_statement(schema, first + RIG_PG_BEGIN_STANDBY, 0, "BEGIN ISOLATION LEVEL %s, READ ONLY",
+                  rig_sql_isolation_sql[most]);
+}
+
 enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_run_env *env,
                                const struct rig_pg_options *options, struct rig_err *err)
 {
@@ -278,15 +292,9 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_ru
     if (schema->statements == NULL)
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%zu statement%s", schema->statement_count,
                         rig_plural(schema->statement_count));
-    const char *isolation = rig_sql_isolation_sql[options->sql.isolation];
-    const char *read_only = options->sql.declare_read_only ? ", READ ONLY" : "";
-    set_statement(schema, RIG_PG_BEGIN, 0, "BEGIN ISOLATION LEVEL %s", isolation);
-    set_statement(schema, RIG_PG_BEGIN_READ_ONLY, 0, "BEGIN ISOLATION LEVEL %s%s", isolation, read_only);
-    set_statement(schema, RIG_PG_BEGIN_DEFERRABLE, 0, "BEGIN ISOLATION LEVEL %s, READ ONLY, DEFERRABLE", isolation);
-    enum rig_sql_isolation most = options->sql.isolation < RIG_SQL_REPEATABLE_READ
-                                      ? (enum rig_sql_isolation)options->sql.isolation
-                                      : RIG_SQL_REPEATABLE_READ;
-    set_statement(schema, RIG_PG_BEGIN_STANDBY, 0, "BEGIN ISOLATION LEVEL %s, READ ONLY", rig_sql_isolation_sql[most]);
+    set_begin(schema, RIG_PG_BEGIN, options->sql.isolation);
+    for (int64_t level = 0; level < RIG_SQL_ISOLATION_COUNT && rig_sql_given(options->sql.isolation_shares); level++)
+        set_begin(schema, RIG_PG_OF_LEVEL + RIG_PG_COMMIT * (size_t)level, level);
     set_statement(schema, RIG_PG_COMMIT, 0, "COMMIT");
     set_statement(schema, RIG_PG_ROLLBACK, 0, "ROLLBACK");
     set_statement(schema, RIG_PG_SAVEPOINT, 0, "SAVEPOINT rig_savepoint");
@@ -300,6 +308,14 @@ void rig_pg_schema_done(struct rig_pg_schema *schema)
 {
     free(schema->statements);
     *schema = (struct rig_pg_schema){0};
+}
+
+const struct rig_pg_statement *rig_pg_schema_begin(const struct rig_pg_schema *schema, enum rig_pg_fixed which,
+                                                   int64_t isolation)
+{
+    RIG_REQUIRE(which < RIG_PG_COMMIT);
+    const bool is_own = rig_sql_given(schema->options->sql.isolation_shares);
+    return &schema->statements[is_own ? RIG_PG_OF_LEVEL + RIG_PG_COMMIT * (size_t)isolation + which : which];
 }
 
 const struct rig_pg_statement *rig_pg_schema_fixed(const struct rig_pg_schema *schema, enum rig_pg_fixed which)
@@ -346,7 +362,7 @@ const struct rig_pg_statement *rig_pg_schema_of_op(const struct rig_pg_schema *s
 bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement)
 {
     if (statement < RIG_PG_FIXED_COUNT)
-        return true;
+        return statement < RIG_PG_OF_LEVEL || rig_sql_given(schema->options->sql.isolation_shares);
     if (schema->workload == RIG_WORKLOAD_SQL)
         return false;
     if (is_table(schema->workload))

@@ -54,7 +54,8 @@ enum rig_pg_fixed {
     RIG_PG_ROLLBACK,
     RIG_PG_SAVEPOINT,
     RIG_PG_ROLLBACK_TO,
-    RIG_PG_FIXED_COUNT,
+    RIG_PG_OF_LEVEL, /* the first four for each level, where transactions have levels of their own */
+    RIG_PG_FIXED_COUNT = RIG_PG_OF_LEVEL + RIG_PG_COMMIT * RIG_SQL_ISOLATION_COUNT,
 };
 enum rig_pg_of_table {
     RIG_PG_READ,
@@ -86,6 +87,9 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_ru
                                const struct rig_pg_options *options, struct rig_err *err);
 void rig_pg_schema_done(struct rig_pg_schema *schema);
 
+/* The statement that begins a transaction of that level. */
+const struct rig_pg_statement *rig_pg_schema_begin(const struct rig_pg_schema *schema, enum rig_pg_fixed which,
+                                                   int64_t isolation);
 const struct rig_pg_statement *rig_pg_schema_fixed(const struct rig_pg_schema *schema, enum rig_pg_fixed which);
 /* The statement of the transaction's savepoint that precedes operation `op`; NULL: none. */
 const struct rig_pg_statement *rig_pg_schema_before_op(const struct rig_pg_schema *schema,

@@ -292,10 +292,14 @@ static void run_transaction(struct rig_sql_turn *sql)
     struct rig_pg_turn *turn = (struct rig_pg_turn *)sql;
     struct rig_pg_run *run = rig_pg_run_of(turn);
     draw_deferrable(turn);
+    /* A standby has no transactions of a higher level. */
+    if (rig_sql_given(run->options->sql.isolation_shares) && sql->connection->refuses_writes &&
+        sql->isolation > RIG_SQL_REPEATABLE_READ)
+        rig_sql_turn_take_level(sql, RIG_SQL_REPEATABLE_READ);
     rig_pg_view_begin(&run->views, sql->session->client);
     run_turn(turn);
-    rig_pg_view_end(&run->views, sql->session->client, sql->transaction,
-                    run->sql.options->isolation >= RIG_SQL_REPEATABLE_READ, sql->connection->refuses_writes);
+    rig_pg_view_end(&run->views, sql->session->client, sql->transaction, sql->isolation >= RIG_SQL_REPEATABLE_READ,
+                    sql->connection->refuses_writes);
 }
 
 static void settle(struct rig_sql_turn *sql)

@@ -152,9 +152,9 @@ static bool reads_past_snapshot(const struct rig_pg_turn *turn, uint32_t op)
     struct rig_sql_numbers numbers;
     if (turn->sql.transaction->ops[op].kind == RIG_OP_READ_WHERE) {
         (void)rig_sql_predicate_of(turn->sql.transaction, op, &numbers);
-        return run->options->sql.isolation < RIG_SQL_REPEATABLE_READ && numbers.further != 0;
+        return turn->sql.isolation < RIG_SQL_REPEATABLE_READ && numbers.further != 0;
     }
-    return run->options->sql.lock_reads > 0 && run->options->sql.isolation < RIG_SQL_REPEATABLE_READ &&
+    return run->options->sql.lock_reads > 0 && turn->sql.isolation < RIG_SQL_REPEATABLE_READ &&
            rig_sql_action_of(run->schema.workload, run->options->sql.lock_reads, turn->sql.transaction, op, &numbers) ==
                RIG_SQL_READ_LOCKED;
 }
@@ -328,5 +328,5 @@ const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_t
                               : rig_pg_connection_of(turn)->sql.refuses_writes ? RIG_PG_BEGIN_STANDBY
                               : turn->deferrable                               ? RIG_PG_BEGIN_DEFERRABLE
                                                                                : RIG_PG_BEGIN_READ_ONLY;
-    return rig_pg_schema_fixed(&rig_pg_run_of(turn)->schema, which);
+    return rig_pg_schema_begin(&rig_pg_run_of(turn)->schema, which, turn->sql.isolation);
 }

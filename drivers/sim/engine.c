@@ -260,6 +260,7 @@ void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const
     s->next_op = 0;
     s->abort_at = UINT32_MAX;
     s->lose_at = UINT32_MAX;
+    s->rolls_back = false;
     s->wants_hold = hold->wanted;
     if (hold->wanted)
         s->hold = *hold;
@@ -279,6 +280,13 @@ void rig_sim_engine_roll_back_within(struct rig_sim_engine *engine, uint32_t ses
     RIG_REQUIRE(session < engine->session_count && engine->sessions[session].busy && !engine->sessions[session].begun);
     RIG_REQUIRE((RIG_SIM_TRANSACTIONS >> (unsigned)engine->workload & 1) != 0);
     engine->sessions[session].rollback = *rollback;
+}
+
+void rig_sim_engine_roll_back_at_end(struct rig_sim_engine *engine, uint32_t session)
+{
+    RIG_REQUIRE(session < engine->session_count && engine->sessions[session].busy && !engine->sessions[session].begun);
+    RIG_REQUIRE(!engine->has_objects);
+    engine->sessions[session].rolls_back = true;
 }
 
 static void complete(struct rig_sim_engine *engine, struct rig_sim_session *session, enum rig_outcome outcome,
@@ -455,6 +463,8 @@ static void run_step(struct rig_sim_engine *engine, struct rig_sim_session *sess
         return;
     if (session->next_op == session->abort_at) {
         roll_back(engine, session, RIG_OUTCOME_FAIL, "aborted", "the simulated database aborted the transaction");
+    } else if (session->next_op == session->op_count && session->rolls_back) {
+        roll_back(engine, session, RIG_OUTCOME_FAIL, RIG_ROLLED_BACK_CODE, RIG_ROLLED_BACK_TEXT);
     } else if (session->next_op == session->op_count) {
         run_commit(engine, session);
     } else if (session->next_op == session->lose_at) {

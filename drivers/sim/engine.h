@@ -255,6 +255,8 @@ void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const
 /* The transaction that the session has just begun rolls back; not on objects. */
 void rig_sim_engine_roll_back_within(struct rig_sim_engine *engine, uint32_t session,
                                      const struct rig_rollback *rollback);
+/* The same in place of its commit: it fails with RIG_ROLLED_BACK_CODE. */
+void rig_sim_engine_roll_back_at_end(struct rig_sim_engine *engine, uint32_t session);
 
 /*
  * Chooses one of the sessions with an open transaction (there must be one) and runs its next operation. Returns the

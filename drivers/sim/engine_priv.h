@@ -72,6 +72,7 @@ struct rig_sim_session {
     bool begun; /* has a snapshot, and work */
     bool holding;
     bool wants_hold; /* a hold is still to come */
+    bool rolls_back; /* in place of its commit, on purpose */
     uint32_t next_op;
     uint32_t op_count;
     uint32_t abort_at; /* operation before which it is aborted, op_count: at the commit; UINT32_MAX: never */

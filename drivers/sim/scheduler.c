@@ -201,6 +201,8 @@ void rig_sim_scheduler_transact(struct rig_sim_scheduler *scheduler, uint32_t cl
     rig_sim_engine_begin(scheduler->engine, client, transaction->ops, transaction->op_count, &transaction->hold);
     if (rig_rollback_wanted(&transaction->rollback))
         rig_sim_engine_roll_back_within(scheduler->engine, client, &transaction->rollback);
+    if (transaction->rolls_back)
+        rig_sim_engine_roll_back_at_end(scheduler->engine, client);
     wait_for_completion(scheduler, c);
     if (c->waits) {
         /* A commit is one step, so an open transaction has not committed: fail is certain. */

@@ -102,7 +102,7 @@ extern const struct rig_text_ops rig_sql_program_text_ops;
     .abi = RIG_DRIVER_ABI,                                                                                             \
     .struct_size = sizeof(struct rig_driver),                                                                          \
     .workloads = RIG_SQL_WORKLOADS | RIG_WORKLOAD_BIT(RIG_WORKLOAD_SQL),                                               \
-    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_PREFILLS,                    \
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_ROUTES | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_ROLLBACKS | RIG_DRIVER_PREFILLS,                    \
     .options_size = sizeof(struct rig_sql_program_options),                                                            \
     .session_size = sizeof(struct rig_sql_session),                                                                    \
     .done = rig_sql_program_done,                                                                                      \

@@ -32,7 +32,10 @@ static void show_all(const struct showing *showing, const struct rig_sql_program
             show_line(showing, &sql);
         }
     }
-    rig_buf_add_text(&sql, dialect->by_text ? dialect->commit : "COMMIT");
+    if (transaction->rolls_back)
+        rig_buf_add_text(&sql, dialect->by_text ? dialect->rollback : "ROLLBACK");
+    else
+        rig_buf_add_text(&sql, dialect->by_text ? dialect->commit : "COMMIT");
     show_line(showing, &sql);
     showing->show(showing->context, "\n");
     rig_buf_done(&sql);

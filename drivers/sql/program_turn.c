@@ -283,7 +283,7 @@ static bool send_ahead(struct rig_sql_turn *turn, const char *begin)
             rig_sql_turn_write_said(turn, &writer, rig_sql_turn_said_of(turn, first, &values), &values);
         }
     }
-    if (rig_sql_link_takes_commits(&rig_sql_turn_connection(turn)->link) &&
+    if (rig_sql_link_takes_commits(&rig_sql_turn_connection(turn)->link) && !turn->transaction->rolls_back &&
         !rig_sql_turn_holds_at(turn, turn->transaction->op_count)) {
         begin_ahead(turn, &writer, &is_first, "ok");
         write_commit(turn, &writer);

@@ -48,6 +48,8 @@ struct rig_sql_run {
     struct rig_sql_hosts hosts;
     struct rig_wakes wakes;
     struct rig_sql_two_phase two_phase;
+    double level_up_to[RIG_SQL_ISOLATION_COUNT]; /* rig_sql_options_shares() */
+    int64_t level_names[RIG_SQL_ISOLATION_COUNT];
     char server_version[96];
     bool own_servers;  /* rig started them otherwise than by `cluster`, and removes them with all their data */
     uint64_t reminder; /* of the run's tables on given hosts; 0: none */
@@ -84,6 +86,7 @@ struct rig_sql_turn {
     struct rig_sql_connection *connection;
     struct rig_transaction *transaction;
     struct rig_row_program *program; /* NULL: the transaction's operations */
+    int64_t isolation;               /* enum rig_sql_isolation: the transaction's own level, or that of all */
     int64_t deadline_ns;
     enum rig_phase phase;          /* the phase that the sending has reached, or that of the statement that failed */
     bool failed;                   /* the transaction has an error_code, answered or seen in `phase` */

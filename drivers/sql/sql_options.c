@@ -1,5 +1,6 @@
 #include "drivers/sql/sql_options.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -9,6 +10,80 @@ const char *const rig_sql_isolation_sql[] = {"READ UNCOMMITTED", "READ COMMITTED
                                              NULL};
 const char *const rig_sql_lock_words[] = {"update", "share", NULL};
 const char *const rig_sql_listen_words[] = {"socket", "tcp", NULL};
+
+/* ---- shares of levels ---- */
+
+static enum rig_rc refuse_shares(const struct rig_sql_options *options, const char *why, struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_PLAN,
+                    "database.isolation: `%s` %s; write shares of levels that are 100%% together, such as "
+                    "{serializable: 60%%, read-committed: 40%%}",
+                    options->isolation_shares, why);
+}
+
+/* The level of a word, or -1. */
+static int64_t level_of(const char *word, size_t length)
+{
+    for (int64_t level = 0; level < RIG_SQL_ISOLATION_COUNT; level++) {
+        if (strlen(rig_sql_isolation_words[level]) == length &&
+            strncmp(rig_sql_isolation_words[level], word, length) == 0)
+            return level;
+    }
+    return -1;
+}
+
+/* "60%" or "0.6"; below 0: it is neither. */
+static double share_of(const char *text, const char **end)
+{
+    char *rest = NULL;
+    const double number = strtod(text, &rest);
+    const bool is_percent = *rest == '%';
+    *end = rest + is_percent;
+    return rest == text || text[0] < '0' || text[0] > '9' ? -1 : is_percent ? number / 100 : number;
+}
+
+enum rig_rc rig_sql_options_shares(const struct rig_sql_options *options, double up_to[RIG_SQL_ISOLATION_COUNT],
+                                   struct rig_err *err)
+{
+    static const double rounding = 1e-9;
+    double shares[RIG_SQL_ISOLATION_COUNT] = {0}, sum = 0;
+    for (unsigned level = 0; level < RIG_SQL_ISOLATION_COUNT; level++)
+        up_to[level] = 0;
+    if (!rig_sql_given(options->isolation_shares))
+        return RIG_OK;
+    for (const char *at = options->isolation_shares; *at != '\0';) {
+        at += strspn(at, " ");
+        const size_t length = strcspn(at, ":, ");
+        const int64_t level = level_of(at, length);
+        at += length;
+        at += strspn(at, " ");
+        if (level < 0)
+            return refuse_shares(options,
+                                 "has a level that is none of read-uncommitted, read-committed, "
+                                 "repeatable-read and serializable",
+                                 err);
+        if (*at != ':' || shares[level] > 0)
+            return refuse_shares(options, "gives a level no share, or two", err);
+        at += 1 + strspn(at + 1, " ");
+        shares[level] = share_of(at, &at);
+        at += strspn(at, " ");
+        if (shares[level] < 0 || shares[level] > 1 || (*at != ',' && *at != '\0'))
+            return refuse_shares(options, "has a share that is no percentage from 0% to 100%", err);
+        at += *at == ',';
+    }
+    for (unsigned level = 0; level < RIG_SQL_ISOLATION_COUNT; level++)
+        sum += shares[level];
+    if (sum < 1 - rounding || sum > 1 + rounding)
+        return refuse_shares(options, "is not 100% in sum", err);
+    sum = 0;
+    for (unsigned level = 0; level < RIG_SQL_ISOLATION_COUNT; level++) {
+        sum += shares[level];
+        up_to[level] = sum > 1 - rounding ? 1 : sum;
+    }
+    return RIG_OK;
+}
+
+/* ---- checks ---- */
 
 static enum rig_rc check_endpoints(const char *option, const struct rig_text_list *list, struct rig_err *err)
 {

@@ -20,8 +20,11 @@ enum rig_sql_isolation {
 enum rig_sql_lock_mode { RIG_SQL_LOCK_UPDATE, RIG_SQL_LOCK_SHARE };
 enum rig_sql_listen { RIG_SQL_LISTEN_SOCKET, RIG_SQL_LISTEN_TCP };
 
+enum { RIG_SQL_ISOLATION_COUNT = RIG_SQL_SERIALIZABLE + 1 };
+
 struct rig_sql_options {
-    int64_t isolation; /* enum rig_sql_isolation */
+    int64_t isolation;            /* enum rig_sql_isolation */
+    const char *isolation_shares; /* each transaction has its own level: rig_sql_options_shares(); NULL: it has not */
     int64_t tables;
     int64_t row_padding_bytes;
     bool prepared;
@@ -61,6 +64,12 @@ extern const char *const rig_sql_isolation_sql[];
 extern const char *const rig_sql_lock_words[];
 extern const char *const rig_sql_listen_words[];
 
+/*
+ * Shares of levels, "serializable: 60%, read-committed: 40%": per level the sum of its share and of those before it, so
+ * that the last one is 1. All 0 where the options have none. RIG_E_PLAN, naming the key.
+ */
+enum rig_rc rig_sql_options_shares(const struct rig_sql_options *options, double up_to[RIG_SQL_ISOLATION_COUNT],
+                                   struct rig_err *err);
 /* The servers beside the first one that writes. */
 int64_t rig_sql_options_others(const struct rig_sql_options *options);
 /* Hosts, nodes, the binary, the settings and TLS. `has_settings`: the plan has settings of a server that rig starts

@@ -14,6 +14,10 @@ enum rig_rc rig_sql_run_init(struct rig_sql_run *run, const struct rig_sql_clien
     run->cluster = cluster;
     enum rig_rc rc = rig_wakes_init(&run->wakes, env->client_count, err);
     if (rc == RIG_OK)
+        rc = rig_sql_options_shares(run->options, run->level_up_to, err);
+    for (int64_t level = 0; level < RIG_SQL_ISOLATION_COUNT && rig_sql_given(run->options->isolation_shares); level++)
+        run->level_names[level] = env->core->name(rig_sql_isolation_words[level]);
+    if (rc == RIG_OK)
         rc = rig_tls_options_find_files(&run->options->tls, err);
     return rc != RIG_OK ? rc
                         : rig_sql_hosts_init(&run->hosts, &run->options->hosts, &run->options->read_only_hosts, err);

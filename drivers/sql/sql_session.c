@@ -223,6 +223,13 @@ static bool operate(struct rig_sql_turn *turn, uint32_t op)
     return done;
 }
 
+bool rig_sql_turn_rolls_back(struct rig_sql_turn *turn)
+{
+    if (turn->transaction->rolls_back)
+        rig_sql_turn_fail(turn, RIG_PHASE_OPERATION, RIG_ROLLED_BACK_CODE, NULL);
+    return turn->transaction->rolls_back;
+}
+
 void rig_sql_turn_run_statements(struct rig_sql_turn *turn)
 {
     const struct rig_sql_client *client = turn->session->run->client;
@@ -237,7 +244,8 @@ void rig_sql_turn_run_statements(struct rig_sql_turn *turn)
         if (i < op_count && !operate(turn, i))
             return;
     }
-    client->commit(turn);
+    if (!rig_sql_turn_rolls_back(turn))
+        client->commit(turn);
 }
 
 /* ---- programs ---- */
@@ -356,13 +364,34 @@ static void draw_two_phase(struct rig_sql_turn *turn)
     struct rig_sql_session *session = turn->session;
     struct rig_sql_run *run = session->run;
     const double share = run->options->two_phase;
-    if (share > 0 && !turn->transaction->read_only && rig_rng_unit(&session->rng) < share)
+    if (share > 0 && !turn->transaction->read_only && !turn->transaction->rolls_back &&
+        rig_rng_unit(&session->rng) < share)
         run->client->tables->name(run->env, session->client, atomic_fetch_add(&run->two_phase.begun, 1), turn->name);
+}
+
+void rig_sql_turn_take_level(struct rig_sql_turn *turn, int64_t isolation)
+{
+    turn->isolation = isolation;
+    rig_column_give(&turn->transaction->columns, RIG_COLUMN_LEVEL, turn->session->run->level_names[isolation]);
+}
+
+static void draw_level(struct rig_sql_turn *turn)
+{
+    const struct rig_sql_run *run = turn->session->run;
+    int64_t level = 0;
+    turn->isolation = run->options->isolation;
+    if (!rig_sql_given(run->options->isolation_shares))
+        return;
+    const double drawn = rig_rng_unit(&turn->session->rng);
+    while (level + 1 < RIG_SQL_ISOLATION_COUNT && drawn >= run->level_up_to[level])
+        level++;
+    rig_sql_turn_take_level(turn, level);
 }
 
 static void run_turn(struct rig_sql_turn *turn)
 {
     draw_two_phase(turn);
+    draw_level(turn);
     give_columns(turn->connection, turn->transaction);
     if (rig_wake_is_raised(&turn->session->waiter.wake))
         rig_sql_turn_fail(turn, RIG_PHASE_CONNECT, RIG_SQL_INTERRUPTED, NULL);

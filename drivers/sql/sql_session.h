@@ -51,6 +51,11 @@ void rig_sql_turn_hold_prepared(struct rig_sql_turn *turn);
 /* False, and the turn failed: the operation would take more from an account than there is. The read that it builds on
  * was answered. */
 bool rig_sql_turn_affords(struct rig_sql_turn *turn, uint32_t op);
+/* Gives the transaction a level of its own. */
+void rig_sql_turn_take_level(struct rig_sql_turn *turn, int64_t isolation);
+/* Ends a turn that is to be rolled back in place of its commit: it fails, and the client's `settle` sends ROLLBACK.
+ * False, and nothing is done: it is to be committed. */
+bool rig_sql_turn_rolls_back(struct rig_sql_turn *turn);
 /* Runs the turn's operations one by one, by the client's begin, operate and commit, with the pauses that the plan
  * wants. */
 void rig_sql_turn_run_statements(struct rig_sql_turn *turn);

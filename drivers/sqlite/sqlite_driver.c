@@ -208,7 +208,8 @@ const struct rig_driver rig_driver = {
     .name = "sqlite",
     .summary = "SQLite: a database file of rig's own, with a process for each client or embedded in rig",
     .workloads = RIG_SQL_WORKLOADS | RIG_WORKLOAD_BIT(RIG_WORKLOAD_SQL),
-    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_SUBQUERIES | RIG_DRIVER_PREFILLS,
+    .features =
+        RIG_DRIVER_HOLDS | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_ROLLBACKS | RIG_DRIVER_SUBQUERIES | RIG_DRIVER_PREFILLS,
     .options = sqlite_option_table,
     .options_size = sizeof(struct rig_sqlite_options),
     .run_size = sizeof(struct rig_sqlite_run),

@@ -440,7 +440,10 @@ static void run_operations(struct turn *turn)
         if (op < turn->sql.transaction->op_count && !add_op(turn, op))
             return;
     }
-    (void)flush(turn, RIG_SQLITE_COMMITS);
+    if (!turn->sql.transaction->rolls_back)
+        (void)flush(turn, RIG_SQLITE_COMMITS);
+    else if (flush(turn, RIG_SQLITE_GOES_ON))
+        (void)rig_sql_turn_rolls_back(&turn->sql);
 }
 
 /* ---- programs ---- */

@@ -50,6 +50,7 @@ static void next(struct rig_question_stream *object, struct rig_transaction *tra
     transaction->read_only = stream->call.kind->read_only;
     transaction->hold = draw_hold(stream);
     transaction->rollback = (struct rig_rollback){0};
+    transaction->rolls_back = false;
 }
 
 static uint64_t left(const struct rig_question_stream *stream)

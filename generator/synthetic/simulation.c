@@ -21,6 +21,7 @@ struct session {
     uint32_t attempts;            /* 0: a question of the generator, else of a closing read */
     uint32_t drained;             /* closing reads in a row that took something from the key */
     uint64_t number;              /* of the question */
+    bool rolls_back;              /* the question's transaction, at its end */
     struct rig_rollback rollback; /* of the question; what it undoes is a transaction of its own in the history */
     int64_t process;
 };
@@ -68,6 +69,8 @@ static enum rig_rc begin(struct making *m, uint32_t id, const struct rig_hold *h
     rig_sim_engine_begin(m->engine, id, session->ops, session->op_count, hold);
     if (rig_rollback_wanted(&session->rollback))
         rig_sim_engine_roll_back_within(m->engine, id, &session->rollback);
+    if (session->rolls_back)
+        rig_sim_engine_roll_back_at_end(m->engine, id);
     return RIG_OK;
 }
 
@@ -94,6 +97,7 @@ static bool take_closing_read(struct making *m, uint32_t id)
         ops_of(m, id)[i] = (struct rig_op){.kind = kind, .key = keys[i]};
     session->op_count = count;
     session->rollback = (struct rig_rollback){0};
+    session->rolls_back = false;
     session->attempts = 1;
     return count > 0;
 }
@@ -112,6 +116,7 @@ static enum rig_rc issue(struct making *m, uint32_t id)
     memcpy(ops_of(m, id), question.ops, question.op_count * sizeof *question.ops);
     session->op_count = question.op_count;
     session->rollback = question.rollback;
+    session->rolls_back = question.rolls_back;
     session->attempts = 0;
     session->number = (uint64_t)m->issued++;
     if (!rig_closing_reads_issue(&m->closing))

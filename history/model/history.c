@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "base/halve.h"
@@ -92,6 +93,17 @@ int64_t rig_history_column(const struct rig_history *history, uint32_t txn, enum
 {
     RIG_REQUIRE(txn < history->txn_count);
     return history->columns == NULL ? RIG_COLUMN_NONE : rig_columns_get(history->columns, column, txn);
+}
+
+bool rig_txn_is_rolled_back(const struct rig_history *history, uint32_t txn)
+{
+    static const char code[] = RIG_ROLLED_BACK_CODE;
+    const struct rig_txn *t = &history->txns[txn];
+    if (t->outcome != RIG_OUTCOME_FAIL || t->error == 0)
+        return false;
+    const char *error = history->errors[t->error - 1];
+    return strncmp(error, code, sizeof code - 1) == 0 &&
+           (error[sizeof code - 1] == ':' || error[sizeof code - 1] == '\0');
 }
 
 const char *rig_history_column_name(const struct rig_history *history, uint32_t txn, enum rig_column column)

@@ -241,6 +241,8 @@ static inline uint32_t rig_txn_end(const struct rig_history *history, uint32_t t
 int64_t rig_history_column(const struct rig_history *history, uint32_t txn, enum rig_column column);
 /* The same for a column of names, or NULL. */
 const char *rig_history_column_name(const struct rig_history *history, uint32_t txn, enum rig_column column);
+/* Whether the transaction was rolled back because its client wanted that, and not because of an error. */
+bool rig_txn_is_rolled_back(const struct rig_history *history, uint32_t txn);
 
 /* Start and end of the transaction's first operations, in ns after its invocation, as the client waited for each
  * answer; count 0: not known. */

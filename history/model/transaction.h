@@ -186,6 +186,10 @@ enum rig_outcome {
     RIG_OUTCOME_INFO, /* anything else */
 };
 
+/* The error of a transaction that was rolled back because the load wanted that: this code, alone or before ": text". */
+#define RIG_ROLLED_BACK_CODE "rolled-back"
+#define RIG_ROLLED_BACK_TEXT "rolled back on purpose, in place of COMMIT"
+
 struct rig_op {
     enum rig_op_kind kind;
     int64_t key;
@@ -223,7 +227,8 @@ enum rig_read_state {
     X(RIG_COLUMN_VIEW, "view", NUMBER, NEXT, "number of what the database showed to the transaction, from 1")          \
     X(RIG_COLUMN_START_TS, "start-ts", NUMBER, NEXT, "the database's timestamp of the snapshot that it read")          \
     X(RIG_COLUMN_COMMIT_TS, "commit-ts", NUMBER, NEXT, "the database's timestamp of its commit")                       \
-    X(RIG_COLUMN_TIMES, "times", SPANS, NOTHING, "start and end of each operation, in ns after the invocation")
+    X(RIG_COLUMN_TIMES, "times", SPANS, NOTHING, "start and end of each operation, in ns after the invocation")        \
+    X(RIG_COLUMN_LEVEL, "level", NAME, LAST, "isolation level that the transaction asked for, of several in one load")
 
 enum rig_column {
 #define RIG_COLUMN_ENUM(name, text, type, expected, help) name,

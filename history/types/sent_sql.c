@@ -217,7 +217,10 @@ void rig_sent_sql_say(const struct rig_sent_sql *sent, const struct rig_sent_que
     static const struct rig_sql_numbers none;
     const struct saying say = {.sent = sent, .question = question, .before = before, .out = out};
     say_operations(&say);
-    (void)say_form(&say, RIG_SQL_FORM_COMMIT, &none);
+    if (question->rolls_back)
+        rig_buf_printf(out, "%s-- %s\n", before, RIG_ROLLED_BACK_TEXT);
+    else
+        (void)say_form(&say, RIG_SQL_FORM_COMMIT, &none);
 }
 
 /* ---- a transaction of a history ---- */
@@ -255,8 +258,9 @@ bool rig_sent_sql_say_txn(const struct rig_sent_sql *sent, const struct rig_hist
         say_operations(&say);
         if (of->outcome != RIG_OUTCOME_FAIL)
             (void)say_form(&say, RIG_SQL_FORM_COMMIT, &none);
-        if (endings[of->outcome] != NULL)
-            rig_buf_printf(out, "%s-- %s\n", before, endings[of->outcome]);
+        const char *ending = rig_txn_is_rolled_back(history, txn) ? RIG_ROLLED_BACK_TEXT : endings[of->outcome];
+        if (ending != NULL)
+            rig_buf_printf(out, "%s-- %s\n", before, ending);
     }
     free(ops);
     free(reads);

@@ -49,6 +49,7 @@ struct rig_sent_question {
     const struct rig_read *reads; /* states and values; of reads of lists the elements do not matter */
     uint32_t client;
     bool read_only;
+    bool rolls_back;                       /* in place of the commit */
     uint32_t savepoint_from, savepoint_to; /* as struct rig_rollback */
 };
 

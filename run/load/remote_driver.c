@@ -16,7 +16,7 @@ struct question {
     struct rig_hold hold;
     struct rig_rollback rollback;
     uint32_t op_count, node;
-    bool delayed, read_only;
+    bool rolls_back, delayed, read_only;
 };
 
 /* Behind it: the reads, one an operation, and the elements. */
@@ -141,6 +141,7 @@ static enum rig_outcome remote_transact(void *session, struct rig_transaction *t
                                       .rollback = transaction->rollback,
                                       .op_count = transaction->op_count,
                                       .node = transaction->node,
+                                      .rolls_back = transaction->rolls_back,
                                       .delayed = transaction->delayed,
                                       .read_only = transaction->read_only};
     rig_buf_clear(&s->out);
@@ -316,6 +317,7 @@ static bool take_question(struct rig_served *served)
                                             .op_count = question.op_count,
                                             .hold = question.hold,
                                             .rollback = question.rollback,
+                                            .rolls_back = question.rolls_back,
                                             .delayed = question.delayed,
                                             .client = served->client.index,
                                             .read_only = question.read_only,

@@ -356,6 +356,13 @@ static void note_answer(const struct rig_run_client *client, struct rig_run_answ
     atomic_store_explicit(&answered->look, look, memory_order_release);
 }
 
+/* Whether the transaction was rolled back because the load wanted that. It says nothing of the database's answers. */
+static bool is_deliberate(const struct rig_transaction *transaction, enum rig_outcome outcome)
+{
+    return transaction->rolls_back && outcome == RIG_OUTCOME_FAIL &&
+           strcmp(transaction->error_code, RIG_ROLLED_BACK_CODE) == 0;
+}
+
 /* Tells the monitor how the transaction ended. */
 static void note_outcome(struct rig_run_client *client, enum rig_outcome outcome, int64_t start_ns)
 {
@@ -364,6 +371,8 @@ static void note_outcome(struct rig_run_client *client, enum rig_outcome outcome
     rig_run_count(outcome == RIG_OUTCOME_OK     ? &counts->ok
                   : outcome == RIG_OUTCOME_FAIL ? &counts->fail
                                                 : &counts->info);
+    if (is_deliberate(transaction, outcome))
+        return;
     if (outcome == RIG_OUTCOME_OK)
         note_answer(client, &client->answered.any, start_ns);
     else if (outcome == RIG_OUTCOME_FAIL && !transaction->session_lost && transaction->phase != RIG_PHASE_CONNECT)

@@ -30,6 +30,7 @@ static void run_ask_reads(struct rig_run_client *client, const struct rig_op *op
     client->transaction.node = 0;
     client->transaction.hold = (struct rig_hold){0};
     client->transaction.rollback = (struct rig_rollback){0};
+    client->transaction.rolls_back = false;
     client->transaction.delayed = false;
     client->load.intended_ns = 0;
 }

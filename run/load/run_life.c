@@ -411,6 +411,10 @@ enum rig_rc rig_run_check(const struct rig_plan *plan, struct rig_err *err)
         if (rig_plan_workload(plan, i)->rollback_share > 0 && (driver->features & RIG_DRIVER_SAVEPOINTS) == 0)
             return rig_fail(err, RIG_E_PLAN, "the driver %s has no savepoints: remove workload.savepoints",
                             driver->name);
+        if (rig_plan_workload(plan, i)->rollbacks > 0 && (driver->features & RIG_DRIVER_ROLLBACKS) == 0)
+            return rig_fail(err, RIG_E_PLAN,
+                            "the driver %s cannot roll back transactions on purpose: remove workload.rollbacks",
+                            driver->name);
         if (rig_plan_workload(plan, i)->prefill && (driver->features & RIG_DRIVER_PREFILLS) == 0)
             return rig_fail(err, RIG_E_PLAN,
                             "the driver %s makes no rows before the load: remove workload.keys.prefill", driver->name);

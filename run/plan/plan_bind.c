@@ -448,6 +448,37 @@ static enum rig_rc bind_group(struct rig_plan_section *section, const struct rig
     return rc;
 }
 
+/*
+ * A mapping in place of a choice, where the section also has an option of shares of that choice: `isolation: {a: 60%}` is
+ * `isolation-shares: "a: 60%"`. `*node` is then a single value, and the target that option.
+ */
+static enum rig_rc take_shares(struct rig_plan_section *section, const struct rig_yaml_tree *tree, const char *name,
+                               struct target *target, const struct rig_yaml_node **node, struct rig_err *err)
+{
+    char shares[KEY_BYTES];
+    const int length = snprintf(shares, sizeof shares, "%s-shares", name);
+    if ((*node)->kind != RIG_YAML_MAPPING || target->part == NULL || length < 0 || (size_t)length >= sizeof shares)
+        return RIG_OK;
+    const struct target of_shares = find_target(section, shares);
+    if (of_shares.part == NULL)
+        return RIG_OK;
+    struct rig_buf text;
+    rig_buf_init(&text, SENTENCE_BYTES);
+    for (const struct rig_yaml_entry *entry = (*node)->first; entry != NULL; entry = entry->next) {
+        const bool is_value = entry->value->kind == RIG_YAML_SCALAR && !entry->value->is_null;
+        rig_buf_printf(&text, "%s%s: %s", text.size == 0 ? "" : ", ", entry->key, is_value ? entry->value->text : "");
+    }
+    struct rig_yaml_node *single = rig_arena_alloc(tree->arena, sizeof *single);
+    const char *copy = text.failed ? NULL : rig_arena_text(tree->arena, rig_buf_text(&text), text.size);
+    rig_buf_done(&text);
+    if (single == NULL || copy == NULL)
+        return rig_no_memory(err, "a plan");
+    *single = (struct rig_yaml_node){.kind = RIG_YAML_SCALAR, .place = (*node)->place, .text = copy};
+    *node = single;
+    *target = of_shares;
+    return RIG_OK;
+}
+
 static enum rig_rc bind_entry(struct rig_plan_section *section, const struct rig_yaml_tree *tree, const char *prefix,
                               const struct rig_yaml_entry *entry, const struct rig_plan_others *others,
                               struct rig_err *err)
@@ -463,6 +494,10 @@ static enum rig_rc bind_entry(struct rig_plan_section *section, const struct rig
         return refuse_unknown_key(section, tree, prefix, entry, others, err);
     if (target.part == NULL)
         return bind_group(section, tree, name, entry->value, err);
+    const struct rig_yaml_node *value = entry->value;
+    enum rig_rc rc = take_shares(section, tree, name, &target, &value, err);
+    if (rc != RIG_OK)
+        return rc;
     const struct binding binding = {
         .section = section,
         .tree = tree,
@@ -470,9 +505,9 @@ static enum rig_rc bind_entry(struct rig_plan_section *section, const struct rig
         .object = target.part->object,
         .shown = &target.part->shown[target.index],
     };
-    const enum rig_rc rc = bind_value(&binding, entry->value, err);
+    rc = bind_value(&binding, value, err);
     if (rc == RIG_OK) {
-        target.part->given[target.index] = entry->value;
+        target.part->given[target.index] = value;
         target.part->known[target.index] = true;
     }
     return rc;

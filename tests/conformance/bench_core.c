@@ -302,6 +302,7 @@ enum rig_outcome bench_client_transact_held(struct bench_client *client, const s
         .op_count = op_count,
         .hold = *hold,
         .rollback = client->rollback,
+        .rolls_back = client->rolls_back,
         .delayed = client->delayed,
         .client = client->index,
         .read_only = true,

@@ -43,6 +43,7 @@ struct bench_client {
     size_t element_limit;         /* most elements that the core allocates for one transaction */
     bool delayed;                 /* its transactions pause between two operations */
     struct rig_rollback rollback; /* of its transactions */
+    bool rolls_back;              /* its transactions, in place of their commit */
     unsigned hold_calls;          /* of the core's hold, for the last transaction */
     unsigned delay_calls;         /* of the core's delay, for the last transaction */
     int64_t invoke_ns, complete_ns;

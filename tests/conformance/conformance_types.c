@@ -310,6 +310,22 @@ static void check_rolled_back_increments(struct bench_client *client)
     assert_number(client, 1, 1);
 }
 
+/* A transaction that is rolled back on purpose sees its own increments, and leaves none. */
+static void check_rollback(struct bench_client *client)
+{
+    static const struct rig_op ops[] = {{.kind = RIG_OP_INCREMENT, .key = 7, .value = 5},
+                                        {.kind = RIG_OP_READ_COUNTER, .key = 7}};
+    client->rolls_back = true;
+    assert_int_equal(transact(client, ops, 2), RIG_OUTCOME_FAIL);
+    client->rolls_back = false;
+    assert_string_equal(client->transaction.error_code, RIG_ROLLED_BACK_CODE);
+    assert_false(client->transaction.session_lost);
+    transact_ok(client, ops + 1, 1);
+    assert_int_equal(client->transaction.reads[0].state, RIG_READ_NIL);
+    transact_ok(client, ops, 2);
+    assert_number(client, 1, 5);
+}
+
 /* Increments that add blindly, and increments of what the transaction has read. */
 void counters_hold_sums(void **state)
 {
@@ -337,6 +353,8 @@ void counters_hold_sums(void **state)
     assert_number(&client, 2, 13);
     if ((settings.driver->features & RIG_DRIVER_SAVEPOINTS) != 0)
         check_rolled_back_increments(&client);
+    if ((settings.driver->features & RIG_DRIVER_ROLLBACKS) != 0)
+        check_rollback(&client);
     finish(&client, &run);
 }
 

@@ -76,6 +76,28 @@ static void rolled_back_writes_are_gone(void **state)
     roll_back_within(RIG_SIM_BUG_SAVEPOINT_LOSS, (const int64_t[]){4}, 1, 0);
 }
 
+/* The same two appends, the transaction rolled back in place of its commit. */
+static void a_transaction_rolls_back_at_its_end(void **state)
+{
+    (void)state;
+    const int64_t expected[] = {1};
+    const struct rig_op ops[] = {{.kind = RIG_OP_APPEND, .key = 5, .value = 1},
+                                 {.kind = RIG_OP_APPEND, .key = 5, .value = 2}};
+    struct rig_sim_options options = options_of(RIG_SIM_SERIALIZABLE);
+    struct rig_sim_engine *engine = engine_of(&options, 1);
+    struct rig_sim_answer answer;
+    rig_sim_engine_begin(engine, 0, ops, 1, &no_hold);
+    run_to_end(engine);
+    rig_sim_engine_begin(engine, 0, ops + 1, 1, &no_hold);
+    rig_sim_engine_roll_back_at_end(engine, 0);
+    run_to_end(engine);
+    rig_sim_engine_outcome(engine, 0, &answer);
+    assert_int_equal(answer.outcome, RIG_OUTCOME_FAIL);
+    assert_string_equal(answer.error_code, RIG_ROLLED_BACK_CODE);
+    assert_list(engine, 5, expected, 1);
+    rig_sim_engine_free(engine);
+}
+
 static void options_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
@@ -407,6 +429,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rolled_back_writes_are_gone),
+        cmocka_unit_test(a_transaction_rolls_back_at_its_end),
         cmocka_unit_test(options_that_do_not_fit_are_refused),
         cmocka_unit_test(lists_grow_by_commit),
         cmocka_unit_test(registers_hold_the_last_write),
