@@ -32,6 +32,7 @@
 #include "report/server_log.h"
 #include "run/load/run.h"
 #include "run/load/run_folder.h"
+#include "run/plan/plan_check.h"
 #include "run/ranks/rank_seat.h"
 
 static const struct rig_argument arguments_of_run[] = {
@@ -205,10 +206,13 @@ static void add_latency(struct job *job, const char *name, const struct rig_hist
                                     .max_ns = rig_histogram_max(histogram)};
 }
 
-/* The name of the isolation level that the driver was told, when it has such an option. */
+/* The name of the isolation level that the driver was told, or the shares of several, when it has such an option. */
 static const char *isolation_of(const struct rig_plan *plan)
 {
     const struct rig_option *option = plan->driver->options;
+    const char *shares = rig_plan_isolation_shares(plan->driver, plan->driver_options);
+    if (shares != NULL && shares[0] != '\0')
+        return shares;
     for (; option != NULL && option->name != NULL; option++) {
         if (strcmp(option->name, "isolation") != 0 || option->type != RIG_OPTION_CHOICE)
             continue;

@@ -12,6 +12,7 @@
 #include "report/certificate_report.h"
 #include "report/charts.h"
 #include "report/claims_report.h"
+#include "report/own_levels.h"
 #include "report/conditions.h"
 #include "report/durability_report.h"
 #include "report/episodes.h"
@@ -357,6 +358,11 @@ static void add_certificate(const struct page *page)
     rig_certificate_html(page->out, page->verdict);
 }
 
+static void add_own_levels(const struct page *page)
+{
+    rig_own_levels_html(page->out, page->verdict);
+}
+
 static void add_claims(const struct page *page)
 {
     rig_claims_html(page->out, page->verdict);
@@ -392,10 +398,11 @@ static const struct part {
     const char *title;
     void (*write)(const struct page *page);
 } parts[] = {
-    {"Charts", add_charts},      {"Isolation levels", add_levels}, {"Anomalies", add_findings},
-    {"Elements", add_elements},  {"Certificate", add_certificate}, {"Claims", add_claims},
-    {"Known issues", add_known}, {"Conditions", add_conditions},   {"Crashes", add_crashes},
-    {"Phases", add_phases},      {"Faults", add_faults},           {"Run, settings, plan", add_run},
+    {"Charts", add_charts},           {"Isolation levels", add_levels}, {"Anomalies", add_findings},
+    {"Elements", add_elements},       {"Certificate", add_certificate}, {"Claims", add_claims},
+    {"Own levels", add_own_levels},   {"Known issues", add_known},      {"Conditions", add_conditions},
+    {"Crashes", add_crashes},         {"Phases", add_phases},           {"Faults", add_faults},
+    {"Run, settings, plan", add_run},
 };
 
 /* Appends a part, or a note in its place where `out` would have more than `most` bytes. */

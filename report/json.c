@@ -20,6 +20,7 @@
 #include "report/certificate_report.h"
 #include "report/charts.h"
 #include "report/claims_report.h"
+#include "report/own_levels.h"
 #include "report/conditions.h"
 #include "report/durability_report.h"
 #include "report/episodes.h"
@@ -164,8 +165,11 @@ static void add_answer(struct rig_json_writer *w, const struct rig_history *hist
     char utc[RIG_UTC_BYTES], reason[RIG_REASON_BYTES];
     rig_json_begin_object(w, NULL);
     rig_json_members(w, "transaction: %d, process: %d", rig_txn_name(history, txn), history->txns[txn].process);
-    if (rig_answered_reason(history, txn, reason))
+    if (rig_txn_is_rolled_back(history, txn))
+        rig_json_bool(w, "rolled_back_on_purpose", true);
+    else if (rig_answered_reason(history, txn, reason))
         rig_json_string(w, "failed", reason);
+    add_column(w, "level", history, txn, RIG_COLUMN_LEVEL);
     add_column(w, "node", history, txn, RIG_COLUMN_NODE);
     add_column(w, "member", history, txn, RIG_COLUMN_MEMBER);
     add_column(w, "backend", history, txn, RIG_COLUMN_BACKEND);
@@ -667,6 +671,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     add_phases(&w, &episodes);
     rig_certificate_json(&w, verdict);
     rig_claims_json(&w, verdict);
+    rig_own_levels_json(&w, verdict);
     rig_known_json(&w, verdict);
     rig_conditions_json(&w, verdict);
     rig_durability_json(&w, verdict);

@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "report/certificate_report.h"
 #include "report/claims_report.h"
+#include "report/own_levels.h"
 #include "report/conditions.h"
 #include "report/server_crashes.h"
 #include "report/durability_report.h"
@@ -403,6 +404,18 @@ static void add_claims(const struct rig_text_page *page)
     rig_buf_done(&lines);
 }
 
+static void add_own_levels(const struct rig_text_page *page)
+{
+    struct rig_buf lines;
+    if (page->verdict->mixed_reason == NULL)
+        return;
+    heading(page, "Levels of transactions");
+    rig_buf_init(&lines, 0);
+    rig_own_levels_line(&lines, page->verdict);
+    add_lines(page, &lines);
+    rig_buf_done(&lines);
+}
+
 static void add_known(const struct rig_text_page *page)
 {
     const struct rig_known_issues *known = page->verdict->known;
@@ -621,6 +634,7 @@ void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_
     add_elements(&page);
     add_certificate(&page);
     add_claims(&page);
+    add_own_levels(&page);
     add_known(&page);
     add_conditions(&page);
     add_durability(&page);

@@ -5,6 +5,7 @@
 #include "checker/infer/type_inference.h"
 #include "checker/infer/register_lost.h"
 #include "checker/decide/rule.h"
+#include "checker/model/own_level.h"
 #include "history/types/types.h"
 
 /* The name of a cycle. One of writes alone is G0 only among acknowledged transactions, and counts as G1c here. */
@@ -96,6 +97,10 @@ bool rig_verdict_case_of(const struct rig_verdict *verdict, enum rig_anomaly ask
     *found = asked;
     if (verdict->findings[asked].count > 0)
         return true;
+    if (asked == RIG_ANOMALY_G_MIXED) {
+        *found = verdict->mixed_read;
+        return verdict->mixed_reads > 0;
+    }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         *found = (enum rig_anomaly)anomaly;
         if ((cases & RIG_ANOMALY_BIT(anomaly)) != 0 && verdict->findings[anomaly].count > 0)
@@ -266,6 +271,44 @@ const char *rig_asked_why_contested(const struct rig_verdict *verdict)
     return NULL;
 }
 
+/* Whether there are anomalies of several transactions that may break the level of one of them. A lost update is a cycle,
+ * too. */
+static bool shows_more(const struct rig_verdict *verdict)
+{
+    const uint64_t named = rig_own_level_reads | RIG_ANOMALY_BIT(RIG_ANOMALY_LOST_UPDATE) |
+                           RIG_ANOMALY_BIT(RIG_ANOMALY_LOST_UPDATE_PREDICATE);
+    bool more = false;
+    for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++)
+        more |= verdict->findings[i].count > 0 && !rig_anomaly_info((enum rig_anomaly)i)->cyclic &&
+                (named & RIG_ANOMALY_BIT(i)) == 0;
+    return more;
+}
+
+/* Why it is open whether each transaction has what its own level promises, if nothing refutes it; NULL: it has. */
+static const char *why_mixed_open(const struct rig_verdict *verdict)
+{
+    const struct rig_scope *scope = &verdict->scope;
+    const struct rig_type_inference *type = rig_type_inference(scope->workload);
+    if (scope->own_levels == 0)
+        return "no transaction has a level of its own";
+    if (type->no_edges || type->objects)
+        return "reads of this type show no dependencies";
+    if (rig_asked_why_contested(verdict) != NULL)
+        return rig_asked_why_contested(verdict);
+    if (shows_more(verdict))
+        return "an anomaly was found that is neither a cycle nor shown by one read alone";
+    bool shows_reads = false;
+    for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++)
+        shows_reads |= verdict->findings[i].count > 0 && (rig_own_level_reads & RIG_ANOMALY_BIT(i)) != 0;
+    if (scope->unsettled && (scope->some_uncommitted || shows_reads))
+        return "a transaction of unknown fate was read";
+    if (scope->unknown_reads > 0 || scope->lost_count > 0 || scope->truncated)
+        return "reads or transactions are missing in the history";
+    if (!type->total_orders && !rig_type_has_conditions(type))
+        return "the order of some versions is open";
+    return rig_type_open_for(type, scope->open_reads);
+}
+
 /* Why the existence of an anomaly that was not found is open; NULL: it certainly does not exist. */
 static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, uint64_t open)
 {
@@ -273,6 +316,8 @@ static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly 
     enum rig_anomaly item;
     if ((claims & RIG_ANOMALY_BIT(asked)) != 0)
         return NULL; /* rig_claims_conclude() */
+    if (asked == RIG_ANOMALY_G_MIXED)
+        return why_mixed_open(verdict);
     if (type->no_edges)
         return why_open_without_edges(verdict, type, asked);
     if (asked == RIG_ANOMALY_NO_VERSION_ORDER)
@@ -364,10 +409,51 @@ enum rig_rc rig_asked_require_possible(enum rig_workload workload, uint64_t anom
     return RIG_OK;
 }
 
+/* "serializable, read-committed" */
+static void name_levels(struct rig_buf *text, uint64_t levels)
+{
+    const char *separator = "";
+    for (unsigned level = RIG_LEVEL_COUNT; level-- > 0;) {
+        if ((levels & RIG_LEVEL_BIT(level)) == 0)
+            continue;
+        rig_buf_printf(text, "%s%s", separator, rig_level_info((enum rig_level)level)->name);
+        separator = ", ";
+    }
+}
+
+/* Whether each transaction has what its own level promises. */
+static enum rig_rc decide_mixed(struct rig_arena *arena, struct rig_verdict *verdict, struct rig_err *err)
+{
+    enum rig_anomaly found;
+    struct rig_buf text;
+    if (verdict->scope.own_levels == 0)
+        return RIG_OK;
+    rig_buf_init(&text, 0);
+    rig_buf_add_text(&text, "each transaction at its own level (");
+    name_levels(&text, verdict->scope.own_levels);
+    const char *why = why_mixed_open(verdict);
+    if (rig_verdict_case_of(verdict, RIG_ANOMALY_G_MIXED, &found)) {
+        verdict->mixed = RIG_FATE_REFUTED;
+        rig_buf_printf(&text, "): refuted by %s", rig_anomaly_info(found)->name);
+    } else if (why == NULL) {
+        verdict->mixed = RIG_FATE_HELD;
+        rig_buf_add_text(&text, "): holds; the edges that are obligatory for these levels form no cycle");
+    } else {
+        verdict->mixed = RIG_FATE_NOT_REFUTED;
+        rig_buf_printf(&text, "): not refuted; %s", why);
+    }
+    verdict->mixed_reason = text.failed ? NULL : rig_arena_text(arena, rig_buf_text(&text), text.size);
+    rig_buf_done(&text);
+    return verdict->mixed_reason != NULL ? RIG_OK : rig_memory_limit(err, "the verdict");
+}
+
 enum rig_rc rig_asked_decide(struct rig_arena *arena, struct rig_verdict *verdict, uint64_t open, struct rig_err *err)
 {
     const char *reason = NULL;
     enum rig_anomaly first = RIG_ANOMALY_COUNT;
+    const enum rig_rc rc = decide_mixed(arena, verdict, err);
+    if (rc != RIG_OK)
+        return rc;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         enum rig_anomaly asked = (enum rig_anomaly)anomaly, found;
         if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0)

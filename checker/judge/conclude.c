@@ -8,6 +8,7 @@
 #include "checker/judge/certify.h"
 #include "checker/judge/crash_views.h"
 #include "checker/evidence/claims.h"
+#include "checker/model/own_level.h"
 #include "checker/judge/fate.h"
 #include "checker/judge/conclude.h"
 
@@ -77,6 +78,20 @@ static void leave_out(const struct rig_inference *inference, const uint8_t *sele
     }
 }
 
+/* The levels that transactions asked for. */
+static void add_own_levels(const struct rig_history *history, const uint8_t *selected, struct rig_scope *scope)
+{
+    const uint32_t count = rig_history_has_levels(history) ? history->txn_count : 0;
+    for (uint32_t txn = 0; txn < count; txn++) {
+        enum rig_level level;
+        if (selected != NULL && !selected[txn])
+            continue;
+        const bool has = rig_txn_own_level(history, txn, &level);
+        scope->own_levels |= has ? RIG_LEVEL_BIT(level) : 0;
+        scope->some_uncommitted |= !has || (RIG_LEVEL_BIT(level) & rig_levels_below_committed) != 0;
+    }
+}
+
 void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inference *inference, const uint8_t *selected)
 {
     const struct rig_history *history = inference->history;
@@ -100,6 +115,7 @@ void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inferen
     scope->open_reads += inference->open_reads;
     scope->observations += inference->observations;
     scope->full_reads += inference->full_reads;
+    add_own_levels(history, selected, scope);
     scope->unsettled |= tally.committed > tally.ok;
     verdict->ok_count += tally.ok;
     verdict->fail_count += tally.fail;
@@ -142,6 +158,8 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
     struct rig_verdict *verdict = &storage->verdict;
     memcpy(verdict->findings, findings->of, sizeof verdict->findings);
     verdict->lost = findings->lost;
+    verdict->mixed_reads = findings->mixed_reads;
+    verdict->mixed_read = findings->mixed_read;
     verdict->prefilled &= judge->type->found_no_row != NULL;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
         RIG_INVARIANT(findings->of[anomaly].witness_count <= findings->of[anomaly].count);

@@ -14,6 +14,7 @@
 #include "checker/explain/explain.h"
 #include "checker/explain/refutes.h"
 #include "checker/explain/sentence.h"
+#include "checker/model/own_level.h"
 #include "checker/objects/object_decide.h"
 #include "checker/objects/object_sequential.h"
 #include "checker/judge/row_levels.h"
@@ -178,6 +179,25 @@ static enum rig_rc keep_cycles(const struct adding *a)
     return rc;
 }
 
+/* The cycles of transactions with levels of their own. */
+static enum rig_rc keep_mixed(const struct adding *a)
+{
+    const struct rig_cycles_found *found = &a->judge->mixed;
+    struct rig_finding *finding = &a->findings->of[RIG_ANOMALY_G_MIXED];
+    for (uint32_t i = 0; i < found->kept_count; i++) {
+        struct rig_witness witness;
+        enum rig_rc rc = rig_explain_cycle(&a->judge->inference, &found->kept[i], a->findings->arena, &witness, a->err);
+        if (rc != RIG_OK)
+            return rc;
+        witness.anomaly = RIG_ANOMALY_G_MIXED;
+        rc = keep_cycle(a, finding, &witness);
+        if (rc != RIG_OK)
+            return rc;
+    }
+    count_cycles(a, RIG_ANOMALY_G_MIXED, found->count);
+    return RIG_OK;
+}
+
 /* The place after those that refute as many levels; `most_kept` when it is not kept. */
 static uint32_t place_of_noncyclic(enum rig_lattice lattice, const struct rig_finding *finding,
                                    const struct rig_noncyclic *found)
@@ -189,10 +209,27 @@ static uint32_t place_of_noncyclic(enum rig_lattice lattice, const struct rig_fi
     return place;
 }
 
+/*
+ * Whether the read breaks what its transaction's own level promises, whatever the others did. A transaction of unknown
+ * fate may have aborted, unless each reader is of read committed or above.
+ */
+static bool breaks_own_level(const struct adding *a, const struct rig_noncyclic *found)
+{
+    const struct rig_history *history = a->judge->history;
+    enum rig_level level;
+    return (rig_own_level_reads & RIG_ANOMALY_BIT(found->anomaly)) != 0 && !found->unsettled &&
+           rig_history_has_levels(history) && rig_txn_own_level(history, found->txn, &level) &&
+           (rig_levels_refuted_by(RIG_LATTICE_EXACT, found->anomaly, true) & RIG_LEVEL_BIT(level)) != 0;
+}
+
 static enum rig_rc keep_noncyclic(const struct adding *a, const struct rig_noncyclic *found)
 {
     struct rig_finding *finding = &a->findings->of[found->anomaly];
-    const uint32_t place = place_of_noncyclic(a->findings->lattice, finding, found);
+    uint32_t place = place_of_noncyclic(a->findings->lattice, finding, found);
+    if (breaks_own_level(a, found) && a->findings->mixed_reads++ == 0) {
+        a->findings->mixed_read = found->anomaly;
+        place = 0;
+    }
     RIG_INVARIANT(a->judge->inference.committed[found->txn] && found->key < a->judge->history->key_count);
     RIG_INVARIANT((a->judge->type->anomalies & RIG_ANOMALY_BIT(found->anomaly)) != 0);
     finding->exact = true;
@@ -755,6 +792,8 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
         rc = keep_lost(&a);
     if (rc == RIG_OK)
         rc = keep_cycles(&a);
+    if (rc == RIG_OK)
+        rc = keep_mixed(&a);
     note_undecided_phantoms(&a);
     if (rc == RIG_OK && needs_decisions(&a))
         rc = decide(&a);

@@ -2,8 +2,10 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/decide/cycle/mixed.h"
 #include "checker/explain/explain.h"
 #include "checker/model/graph.h"
+#include "checker/model/own_level.h"
 
 void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, struct rig_assumptions assumptions, size_t limit_bytes)
 {
@@ -15,6 +17,7 @@ static void clear(struct rig_judge *judge)
 {
     rig_ladder_done(&judge->ladder);
     rig_ladder_done(&judge->item_ladder);
+    rig_mixed_done(&judge->mixed);
     rig_inference_done(&judge->inference);
     rig_arena_reset(&judge->scratch);
     judge->inference = (struct rig_inference){0};
@@ -31,7 +34,9 @@ void rig_judge_done(struct rig_judge *judge)
 enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *history, bool some, struct rig_err *err)
 {
     int64_t start = rig_clock_now_ns();
-    uint32_t most_kept = some ? UINT32_MAX : judge->most_kept;
+    /* Which anomalies count depends on the levels of their transactions, where each has its own. */
+    const bool all = some || rig_history_has_levels(history);
+    uint32_t most_kept = all ? UINT32_MAX : judge->most_kept;
     clear(judge);
     judge->history = history;
     judge->type = rig_type_inference(history->workload);
@@ -164,6 +169,12 @@ static bool lacks_items(const struct rig_judge *judge)
     return lacks;
 }
 
+/* The ladder is not asked about what find_mixed() decides. */
+static uint64_t asked_of_ladder(const struct rig_judge *judge)
+{
+    return judge->asked & ~RIG_ANOMALY_BIT(RIG_ANOMALY_G_MIXED);
+}
+
 /* Climbs again without the rw edges that rest on predicates. Each cycle without them is one with them, so this climb
  * needs only the core of the first one. */
 static enum rig_rc climb_items(struct rig_judge *judge, struct rig_err *err)
@@ -179,14 +190,29 @@ static enum rig_rc climb_items(struct rig_judge *judge, struct rig_err *err)
     const uint8_t *selected = select_items(judge);
     if (selected == NULL)
         return rig_memory_limit(err, "the dependencies");
-    return rig_ladder_climb(judge->history, &judge->items, selected, judge->most_kept, judge->asked,
+    return rig_ladder_climb(judge->history, &judge->items, selected, judge->most_kept, asked_of_ladder(judge),
                             &judge->item_ladder, err);
+}
+
+/* Where transactions have levels of their own. Before the links are abandoned. */
+static enum rig_rc find_mixed(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
+{
+    const struct rig_type_inference *type = judge->type;
+    struct rig_inference items;
+    if (!rig_history_has_levels(judge->history) || type->no_edges || type->objects)
+        return RIG_OK;
+    const bool apart = type->link_items != NULL && !judge->inference.prefilled && rig_mixed_needs_items(judge->history);
+    if (apart && !type->link_items(&judge->inference, NULL, &items))
+        return rig_memory_limit(err, "the dependencies");
+    /* Where no transaction counts the edges of items alone, those by predicates need not be told apart. */
+    return rig_mixed_find(judge->history, &judge->inference.links, apart ? &items.links : NULL, selected,
+                          judge->most_kept, &judge->scratch, &judge->mixed, err);
 }
 
 /* The cycles to be decided in the graph of all edges: those asked for by a predicate have the shapes of items there. */
 static uint64_t asked_of_all(const struct rig_judge *judge)
 {
-    uint64_t asked = judge->asked;
+    uint64_t asked = asked_of_ladder(judge);
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         enum rig_anomaly item;
         if ((judge->asked & RIG_ANOMALY_BIT(anomaly)) != 0 &&
@@ -205,8 +231,10 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
     count_edges(judge, selected);
     if (judge->type->link_items != NULL && !inference->prefilled)
         inference->is_by_predicate = rig_cycle_is_by_predicate;
-    enum rig_rc rc = rig_ladder_climb(judge->history, inference, selected, judge->most_kept, asked_of_all(judge),
-                                      &judge->ladder, err);
+    enum rig_rc rc = find_mixed(judge, selected, err);
+    if (rc == RIG_OK)
+        rc = rig_ladder_climb(judge->history, inference, selected, judge->most_kept, asked_of_all(judge),
+                              &judge->ladder, err);
     if (rc == RIG_OK)
         rc = climb_items(judge, err);
     if (rc == RIG_OK)
@@ -223,5 +251,5 @@ uint64_t rig_judge_found(const struct rig_judge *judge, enum rig_anomaly anomaly
 {
     const bool is_apart = judge->has_items && rig_anomaly_by_predicate(anomaly) != anomaly;
     return (is_apart ? &judge->item_ladder : &judge->ladder)->found[anomaly].count +
-           judge->inference.noncyclic.count[anomaly];
+           judge->inference.noncyclic.count[anomaly] + (anomaly == RIG_ANOMALY_G_MIXED ? judge->mixed.count : 0);
 }

@@ -32,9 +32,10 @@ struct rig_judge {
     bool has_items;
     struct rig_inference items;
     struct rig_ladder item_ladder;
-    const uint8_t *selected; /* borrowed: of the latest search; NULL: all */
-    uint8_t *anomalous_keys; /* per key: some transaction shows an anomaly on it; NULL: no key has one */
-    uint64_t edge_count[3];  /* ww, wr, rw edges into the transactions judged */
+    struct rig_cycles_found mixed; /* where transactions have levels of their own (decide/cycle/mixed.h) */
+    const uint8_t *selected;       /* borrowed: of the latest search; NULL: all */
+    uint8_t *anomalous_keys;       /* per key: some transaction shows an anomaly on it; NULL: no key has one */
+    uint64_t edge_count[3];        /* ww, wr, rw edges into the transactions judged */
     int64_t infer_ns, search_ns;
 };
 

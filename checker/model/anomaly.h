@@ -78,6 +78,8 @@
     X(G2_ITEM, "G2-item", true, "write skew: a cycle with two or more rw edges, two of them adjacent", "ALO00 4.4.3")  \
     X(G2_PREDICATE, "G2-predicate", true,                                                                              \
       "phantom: as G2-item, with an rw edge from a read to a row that it did not show", "ALO00 4.4.3")                 \
+    X(G_MIXED, "G-mixed", true,                                                                                        \
+      "a cycle of edges that are obligatory for the levels of the transactions, each at its own", "Adya99 5.5")        \
     X(PREDICATE_READ_MISS, "predicate-read-miss", false,                                                               \
       "a read misses a row that was there from the start and met its condition at each version that it could see",     \
       "Elle, closed-predicate")                                                                                        \
@@ -140,7 +142,10 @@ struct rig_anomaly_info {
     const char *source;
 };
 
+/* Sets of anomalies, a bit each. */
 #define RIG_ANOMALY_BIT(anomaly) (UINT64_C(1) << (anomaly))
+#define RIG_ANOMALIES_ALL        (~UINT64_C(0) >> (64 - RIG_ANOMALY_COUNT))
+_Static_assert(RIG_ANOMALY_COUNT <= 64, "a set of anomalies has 64 bits");
 
 const struct rig_anomaly_info *rig_anomaly_info(enum rig_anomaly anomaly);
 

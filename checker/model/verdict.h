@@ -163,9 +163,11 @@ struct rig_scope {
                                              those of all accounts */
     const struct rig_fault_event *faults; /* what a nemesis did; times as in the history */
     size_t fault_count;
-    uint64_t apart; /* bits: levels that windows left open, because the orders they chose have no continuation */
-    uint64_t unfit; /* bits: levels that windows left open, because what these orders keep in memory did not fit */
-    bool unsettled; /* a transaction of unknown fate counts as committed */
+    uint64_t apart;      /* bits: levels that windows left open, because the orders they chose have no continuation */
+    uint64_t unfit;      /* bits: levels that windows left open, because what these orders keep in memory did not fit */
+    bool unsettled;      /* a transaction of unknown fate counts as committed */
+    uint64_t own_levels; /* bits: levels that transactions asked for, each its own (model/own_level.h); 0: none did */
+    bool some_uncommitted; /* with `own_levels`: a transaction has none, or one below read committed */
 };
 
 enum rig_valid { RIG_VALID_FALSE, RIG_VALID_TRUE, RIG_VALID_UNKNOWN };
@@ -285,7 +287,13 @@ struct rig_verdict {
     enum rig_sequential_fate sequential;
     struct rig_level_effort work[RIG_LEVEL_COUNT];
     int64_t budget_ns;
-    size_t limit_bytes;           /* --max-memory; 0: none */
+    size_t limit_bytes; /* --max-memory; 0: none */
+    /* Where transactions have levels of their own: whether each has what its level promises, in an exact sentence. NULL:
+     * none has a level. */
+    enum rig_fate mixed;
+    uint64_t mixed_reads; /* reads that break the level of their own transaction by themselves, and their anomaly */
+    enum rig_anomaly mixed_read;
+    char *mixed_reason;
     uint64_t undecided_anomalies; /* bits: requested anomalies that were not found, and may exist */
     struct rig_level_result levels[RIG_LEVEL_COUNT];
     uint64_t weakest_refuted;     /* bits: `not` */

@@ -205,6 +205,54 @@ enum rig_rc rig_plan_check_resolve(const struct rig_plan_checking *from, struct 
     return rc;
 }
 
+const char *rig_plan_isolation_shares(const struct rig_driver *driver, const void *options)
+{
+    const struct rig_option *option =
+        driver->options == NULL ? NULL : rig_option_find(driver->options, "isolation-shares");
+    return option == NULL ? NULL : *(const char *const *)(const void *)((const char *)options + option->offset);
+}
+
+/* The levels that the text names. */
+static uint64_t levels_in(const char *shares)
+{
+    uint64_t levels = 0;
+    for (const char *at = shares; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
+        enum rig_level level;
+        char name[64];
+        at += strspn(at, " ");
+        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ":"), at);
+        levels |= rig_level_find(name, &level) ? RIG_LEVEL_BIT(level) : 0;
+    }
+    return levels;
+}
+
+enum rig_rc rig_plan_check_take_shares(const struct rig_plan_checking *from, const struct rig_driver *driver,
+                                       const void *options, struct rig_err *err)
+{
+    struct rig_plan_check *check = from->section->parts[0].object;
+    const char *shares = rig_plan_isolation_shares(driver, options);
+    const uint64_t levels = shares == NULL ? 0 : rig_levels_weakest(levels_in(shares));
+    if (levels == 0 || rig_plan_section_given(from->section, "levels") != NULL)
+        return RIG_OK;
+    const char **names = rig_arena_array(from->arena, check->anomalies.count + 2, sizeof *names);
+    const char **level = rig_arena_array(from->arena, 1, sizeof *level);
+    if (names == NULL || level == NULL)
+        return rig_no_memory(err, "a plan");
+    for (size_t i = 0; i < check->anomalies.count; i++)
+        names[i] = check->anomalies.at[i];
+    if ((from->asked->anomalies & RIG_ANOMALY_BIT(RIG_ANOMALY_G_MIXED)) == 0) {
+        names[check->anomalies.count] = rig_anomaly_info(RIG_ANOMALY_G_MIXED)->name;
+        check->anomalies = (struct rig_text_list){names, check->anomalies.count + 1};
+    }
+    *level = rig_level_info((enum rig_level)__builtin_ctzll(levels))->name;
+    check->levels = (struct rig_text_list){level, 1};
+    for (size_t i = 0; i < from->section->parts[0].option_count; i++)
+        from->section->parts[0].known[i] |= strcmp(rig_plan_check_table[i].name, "anomalies") == 0;
+    from->asked->levels = levels & -levels;
+    from->asked->anomalies |= RIG_ANOMALY_BIT(RIG_ANOMALY_G_MIXED);
+    return RIG_OK;
+}
+
 /* Each is the name of an entry that can be read. The plan of a run that is over is not asked: the entry may be gone. */
 static enum rig_rc require_known(const struct rig_plan_checking *from, struct rig_err *err)
 {

@@ -376,6 +376,11 @@ static enum rig_rc check_driver_on(const struct reader *reader, const struct loa
         (void)snprintf(problem, sizeof problem, "`savepoints.share`: the driver %s has no savepoints", driver->name);
         return refuse_in(reader, part->section, problem, err);
     }
+    if (part->workload->rollbacks > 0 && (driver->features & RIG_DRIVER_ROLLBACKS) == 0) {
+        (void)snprintf(problem, sizeof problem, "`rollbacks`: the driver %s cannot roll back a transaction on purpose",
+                       driver->name);
+        return refuse_in(reader, part->section, problem, err);
+    }
     if (part->workload->prefill && (driver->features & RIG_DRIVER_PREFILLS) == 0) {
         (void)snprintf(problem, sizeof problem, "`keys.prefill`: the driver %s makes no rows before the load",
                        driver->name);
@@ -626,6 +631,9 @@ static enum rig_rc read_plan(struct reader *reader, const struct rig_plan_text *
         rc = resolve_top(reader, seed, err);
     if (rc == RIG_OK)
         rc = resolve_check(reader, err);
+    const struct rig_plan_checking checking = checking_of(reader);
+    if (rc == RIG_OK)
+        rc = rig_plan_check_take_shares(&checking, plan->driver, plan->driver_options, err);
     if (rc != RIG_OK)
         return rc;
     memcpy(&plan->workload, section_of(reader, RIG_PLAN_WORKLOAD)->parts[0].object, sizeof plan->workload);

@@ -119,9 +119,10 @@ static enum rig_rc check_text(const struct small_history *history, const struct 
         .load = {.workload_given = true,
                  .workload = history->registers ? RIG_WORKLOAD_RW_REGISTER : RIG_WORKLOAD_LIST_APPEND},
         .threads = 1};
-    struct rig_stream_options options = {.check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_UNCOMMITTED),
-                                                   .anomalies = RIG_ANOMALY_BIT(RIG_ANOMALY_COUNT) - 1,
-                                                   .assumptions = rig_assumptions(asking->assumptions)}};
+    struct rig_stream_options options = {
+        .check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_UNCOMMITTED),
+                  .anomalies = RIG_ANOMALIES_ALL & ~RIG_ANOMALY_BIT(RIG_ANOMALY_G_MIXED),
+                  .assumptions = rig_assumptions(asking->assumptions)}};
     struct rig_source *source = NULL;
     if (asking->telling != WHOLE)
         options.least_new = options.growth = options.idle = 1;

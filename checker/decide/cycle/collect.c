@@ -54,7 +54,7 @@ static bool are_ascending(const struct rig_cycles_found *found)
     return ascending;
 }
 
-static bool keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, uint32_t most_kept)
+bool rig_cycles_keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, uint32_t most_kept)
 {
     RIG_REQUIRE(cycle->count >= 2 && most_kept > 0);
     if (found->kept == NULL) {
@@ -110,7 +110,7 @@ bool rig_collector_add(struct rig_collector *collector, struct rig_cycle *cycle,
     *seen = 0;
     struct rig_cycles_found *found = &collector->ladder->found[name_of(collector->inference, cycle, *anomaly)];
     found->count++;
-    return keep(found, cycle, collector->most_kept);
+    return rig_cycles_keep(found, cycle, collector->most_kept);
 }
 
 enum { SHORTEST_BUDGET = 30000 };

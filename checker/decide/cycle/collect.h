@@ -30,6 +30,9 @@ void rig_collector_done(struct rig_collector *collector);
  */
 bool rig_collector_add(struct rig_collector *collector, struct rig_cycle *cycle, enum rig_anomaly *anomaly);
 
+/* Keeps a copy of the cycle among the shortest; its count has been added. False when memory runs out. */
+bool rig_cycles_keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, uint32_t most_kept);
+
 /*
  * Shortens witnesses: searches, for each kind of cycle that was found, for one with fewer transactions.
  *

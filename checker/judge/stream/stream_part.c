@@ -93,6 +93,8 @@ enum rig_rc rig_stream_end_part(struct rig_stream *w, bool last, struct rig_stre
     part->good &= (last || draw_border(w, NULL, &part->behind)) && found_nothing(w);
     part->has_invocations = scope->has_invocations;
     part->unsettled = scope->unsettled;
+    part->own_levels = scope->own_levels;
+    part->some_uncommitted = scope->some_uncommitted;
     part->ok = verdict->ok_count;
     part->fail = verdict->fail_count;
     part->info = verdict->info_count;
@@ -129,6 +131,8 @@ void rig_stream_add_part(struct rig_stream *w, const struct rig_stream_part *par
     scope->full_reads += part->full_reads;
     scope->unordered_keys += part->unordered_keys;
     scope->unsettled |= part->unsettled;
+    scope->own_levels |= part->own_levels;
+    scope->some_uncommitted |= part->some_uncommitted;
     scope->has_invocations &= part->has_invocations;
     for (unsigned link = 0; link < 3; link++)
         w->judge.edge_count[link] += part->edges[link];

@@ -26,7 +26,8 @@ struct rig_stream_border {
 /* A part's contribution to a verdict. Plain numbers: processes exchange it. */
 struct rig_stream_part {
     bool good; /* no anomaly, no level open, and the border before it could be drawn */
-    bool has_invocations, unsettled;
+    bool has_invocations, unsettled, some_uncommitted;
+    uint64_t own_levels;
     struct rig_stream_border before, behind; /* after the last part: none wait */
     uint64_t ok, fail, info, ops, committed, unknown_reads, open_reads, observations, full_reads, unordered_keys;
     uint64_t edges[3];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/model/own_level.h"
 #include "checker/prove/witness/verify_cases.h"
 #include "checker/prove/witness/verify_type.h"
 #include "history/types/types.h"
@@ -146,10 +147,22 @@ static struct shape shape_of(const struct rig_verifier *verifier, const struct r
     return shape;
 }
 
+/* Whether each step counts at the level of the transaction that it concerns. */
+static bool is_obligatory(const struct rig_history *history, const struct rig_witness *witness)
+{
+    for (uint32_t i = 0; i < witness->step_count; i++) {
+        if (!rig_edge_is_obligatory(history, &witness->steps[i]))
+            return false;
+    }
+    return true;
+}
+
 static bool has_shape(const struct rig_verifier *verifier, const struct rig_witness *witness)
 {
     struct shape s = shape_of(verifier, witness);
     enum rig_anomaly item;
+    if (witness->anomaly == RIG_ANOMALY_G_MIXED)
+        return is_obligatory(verifier->proof.history, witness);
     if (rig_anomaly_is_by_predicate(witness->anomaly, &item) != s.by_predicate)
         return false;
     bool plain = !s.process && !s.realtime;
