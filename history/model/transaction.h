@@ -187,7 +187,7 @@ enum rig_outcome {
 };
 
 /* The error of a transaction that was rolled back because the load wanted that: this code, alone or before ": text". */
-#define RIG_ROLLED_BACK_CODE "rolled-back"
+#define RIG_ROLLED_BACK_CODE "rolled-back-on-purpose"
 #define RIG_ROLLED_BACK_TEXT "rolled back on purpose, in place of COMMIT"
 
 struct rig_op {

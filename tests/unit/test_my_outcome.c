@@ -34,6 +34,7 @@ static const struct {
     {"1836", "HY000", true, RIG_OUTCOME_INFO, true},
     {"unreachable", "", false, RIG_OUTCOME_INFO, true},
     {"program-rollback", "", false, RIG_OUTCOME_INFO, true},
+    {"rolled-back-on-purpose", "", false, RIG_OUTCOME_INFO, true},
     {"insufficient-funds", "", false, RIG_OUTCOME_INFO, true},
     {"rows-changed", "", false, RIG_OUTCOME_INFO, true},
     {"statement-limit", "", false, RIG_OUTCOME_INFO, true},

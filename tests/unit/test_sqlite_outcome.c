@@ -21,6 +21,7 @@ static const struct {
     {"mismatch", false, RIG_OUTCOME_INFO, true},
     {"insufficient-funds", false, RIG_OUTCOME_INFO, true},
     {"program-rollback", false, RIG_OUTCOME_INFO, true},
+    {"rolled-back-on-purpose", false, RIG_OUTCOME_INFO, true},
     {"BUSY", false, RIG_OUTCOME_FAIL, false},
     {"BUSY_SNAPSHOT", false, RIG_OUTCOME_FAIL, false},
     {"BUSY_RECOVERY", false, RIG_OUTCOME_FAIL, false},

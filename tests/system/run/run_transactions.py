@@ -12,7 +12,7 @@ import pg_server
 from pg_finding import PostgresTest
 from rig_command import RigTest, main
 
-ROLLED_BACK = "rolled-back"
+ROLLED_BACK = "rolled-back-on-purpose"
 PLAN = """
 name: transactions
 seed: 5
