@@ -36,7 +36,8 @@ static const struct {
     {"25006", RIG_OUTCOME_FAIL, true, RIG_OUTCOME_INFO, true},
     {"unreachable", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_INFO, true},
     {"program-rollback", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_INFO, true},
-    {RIG_ROLLED_BACK_CODE, RIG_OUTCOME_FAIL, false, RIG_OUTCOME_INFO, true},
+    /* The code of a ROLLBACK that answered COMMIT is a part of this one; no COMMIT was sent. */
+    {RIG_ROLLED_BACK_CODE, RIG_OUTCOME_FAIL, false, RIG_OUTCOME_FAIL, false},
     {"insufficient-funds", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_INFO, true},
     {"40001", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_FAIL, false},
     {"40P01", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_FAIL, false},
