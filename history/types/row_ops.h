@@ -58,6 +58,7 @@
 #define RIG_HISTORY_TYPES_ROW_OPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "history/types/row_values.h"
