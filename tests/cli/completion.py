@@ -87,7 +87,7 @@ class Completion(unittest.TestCase):
             os.symlink(RIG, program)
         self.assertIn("workload.transactions=", self.bash("rig", "run", "--set", "workload.tr"))
         self.assertEqual(self.bash("rig", "run", "--set", "check.stop"), ["check.stop-on="])
-        self.assertEqual(self.bash("rig", "run", "--set", "database.isol"), ["database.isolation="])  # of several drivers
+        self.assertEqual(self.bash("rig", "run", "--set", "database.isol"), ["database.isolation=", "database.isolation-shares="])  # of several drivers
         self.assertIn("pg-serializable", self.bash("rig", "run", "pg-ser"))
         self.assertEqual(self.bash("rig", "reproduce", "virtuoso-ph"), ["virtuoso-phantom"])
         self.assertIn("pg-ssi-late-mark", self.bash("rig", "check", "--known", "pg-ssi"))

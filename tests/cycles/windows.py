@@ -55,7 +55,7 @@ def answers(path, junit, anomalies, cut):
 def main():
     count = int(sys.argv[sys.argv.index("--count") + 1]) if "--count" in sys.argv else 200
     anomalies, wrong, there = cyclic_anomalies(), 0, 0
-    assert len(anomalies) == 15, anomalies
+    assert len(anomalies) == 16, anomalies
     with tempfile.TemporaryDirectory() as folder:
         path, junit = pathlib.Path(folder, "f.rig"), pathlib.Path(folder, "junit.xml")
         for number in range(count):

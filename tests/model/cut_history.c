@@ -109,6 +109,11 @@ static void add_txn(struct cut_history *cut, uint32_t txn, bool open)
         require(rig_txn_op_vec_add(ops, op));
     }
     segment->owned &= open || rig_txn_op_count(cut->history, txn) > 0;
+    const char *level = rig_history_column_name(cut->history, txn, RIG_COLUMN_LEVEL);
+    if (!open && level != NULL) {
+        const int64_t name = rig_columns_name(&segment->columns, level, strlen(level));
+        require(name >= 0 && rig_columns_set(&segment->columns, RIG_COLUMN_LEVEL, segment->txns.count - 1, name));
+    }
 }
 
 /* Whether the transaction is open when all transactions before `next` are complete. */
