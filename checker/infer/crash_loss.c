@@ -453,14 +453,27 @@ static void note_gone(struct search *s, const struct write *write, uint32_t cras
         .crash = crash, .reader = reader->txn, .known = loss->known, .kept = write->txn, .hole = hole};
 }
 
-/* Whether a read misses the write that may have begun before the write was known. */
+/* Whether a read of the register that ended after the crash began shows another version. Then the write may have been
+ * lost, whatever order other keys give these versions. */
+static bool shows_another(const struct search *s, const struct write *write, const struct rig_crash *crash)
+{
+    for (size_t i = first_ending(s, write->key, crash->from_at); i < s->reads.count && s->reads.at[i].key == write->key;
+         i++) {
+        const struct read *read = &s->reads.at[i];
+        if (read->complete_at > crash->from_at && (read->write >= INITIAL || &s->writes.at[read->write] != write))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a read may have missed the write because of the crash; also one that began before the write was known. */
 static void note_splits(struct search *s, const struct write *write)
 {
     const uint32_t from = s->facts.alive[write->txn], invoke_at = s->history->txns[write->txn].invoke_at;
     for (uint32_t i = 0; s->facts.known[write->txn] != RIG_POSITION_NONE && i < s->losses->crash_count; i++) {
         const struct rig_crash *crash = &s->losses->crashes[i];
         if (!s->losses->splits[i] && crash->to_at >= from && crash->to_at > invoke_at)
-            s->losses->splits[i] = gone_by(s, write, 0, crash) != NULL;
+            s->losses->splits[i] = s->registers ? shows_another(s, write, crash) : gone_by(s, write, 0, crash) != NULL;
     }
 }
 

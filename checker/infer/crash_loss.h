@@ -52,7 +52,8 @@ struct rig_crash_losses {
     const struct rig_crash *crashes;   /* borrowed: by their ends */
     uint32_t crash_count;
     struct rig_crash_loss *of; /* per transaction */
-    uint8_t *splits;           /* per crash: a read that may have come after it misses what no later read shows */
+    uint8_t *splits;           /* per crash: a read that may have come after it misses what no later read shows; of a
+                                * register: shows another version */
     uint64_t count;            /* transactions with a crash */
     uint32_t view_count;       /* 1: no crash splits the history */
     uint32_t *first, *last;    /* per transaction: the views that have it; first > last: none has */
