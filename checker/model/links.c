@@ -69,7 +69,8 @@ bool rig_links_add_nodes(struct rig_links *links, uint32_t count, uint32_t *firs
         links->relay_head = heads;
         links->relay_room = room;
     }
-    memset(links->relay_head + relays, 0xff, count * sizeof *links->relay_head);
+    if (count > 0)
+        memset(links->relay_head + relays, 0xff, count * sizeof *links->relay_head);
     *first = links->node_count;
     links->node_count += count;
     return true;
