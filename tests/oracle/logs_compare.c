@@ -361,7 +361,7 @@ static int below(struct rig_rng *rng, int bound)
 struct run {
     struct record log[LOGS][MOST_RECORDS];
     int length[LOGS], next_value, next_offset[LOGS];
-    int position[40][LOGS];
+    int position[3 + 10 * MOST_TXNS][LOGS]; /* a process that is left has a number higher by 10 */
 };
 
 static void run_poll(struct rig_rng *rng, struct run *run, int process, bool commits, struct operation *o)
