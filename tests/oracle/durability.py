@@ -324,7 +324,7 @@ class Judged:
             options.append(choices)
         for choice in itertools.product(*options):
             span = dict(zip(counted, choice))
-            # What depends on a lost transaction is in no later history; what wrote is lost with it.
+            # A transaction that depends on a lost one is in no later history; if it wrote, it is lost with it.
             ends = {txn: span[txn][1] for txn in counted}
             changed, allowed = True, True
             while changed:
@@ -389,7 +389,7 @@ def compare(kind, txns, crashes, path):
     if want != have:
         return f"expected {want}, not {have}", is_lost
     refuted = result["levels"]["serializable"] == "refuted"
-    # What was under way when a crash came may have been there before it or after it, and may be in no history.
+    # A transaction that was under way when a crash came may have been there before it or after it, and may be in no history.
     between = any(txn.invoked < end and txn.completed > begin for txn in txns for begin, end in crashes)
     if len(txns) > 7 or (between and not refuted):
         return None, is_lost
