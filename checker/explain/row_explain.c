@@ -422,7 +422,68 @@ static void add_step(const struct rig_history *history, const struct rig_step *s
                 step->from);
 }
 
-/* A constraint that the rows break after the load. */
+/* The transaction that removed the row, as far as reads tell; UINT32_MAX: none. */
+static uint32_t remover_of(const struct rig_history *history, uint32_t key, int64_t id)
+{
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+        const bool may = history->txns[txn].outcome != RIG_OUTCOME_FAIL;
+        for (uint32_t i = 1; may && i < rig_txn_op_count(history, txn); i++) {
+            if (rig_row_writes(&ops[i]) && ops[i].key == key && rig_row_action(ops[i].value) == RIG_ROWS_DELETE &&
+                reads_row(history, &ops[i - 1], id))
+                return txn;
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* Whether a row with the value may have been there after the load. */
+static bool has_owner_at_end(const struct rig_history *history, uint32_t key, uint32_t code)
+{
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+        const bool may = history->txns[txn].outcome != RIG_OUTCOME_FAIL;
+        for (uint32_t i = 0; may && i < rig_txn_op_count(history, txn); i++) {
+            if (rig_row_writes(&ops[i]) && ops[i].key == key && rig_row_class(ops[i].value) == RIG_ROW_KEYED_CLASS &&
+                rig_row_column_code((uint32_t)rig_row_payload(ops[i].value), RIG_ROW_UNIQUE) == code &&
+                remover_of(history, key, ops[i].value) == UINT32_MAX)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void add_twice(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    const uint32_t removers[] = {remover_of(history, w->key, w->value), remover_of(history, w->key, w->other_value)};
+    const unsigned first = removers[1] != UINT32_MAX && (removers[0] == UINT32_MAX || removers[1] < removers[0]);
+    rig_say(history, text, "%T inserted row %V with the same value, ", w->txns[1], w->other_value);
+    if (removers[first] == UINT32_MAX)
+        rig_say(history, text, "and both are there after the load.");
+    else
+        rig_say(history, text, "and both were there until %T began, which deleted row %V.", removers[first],
+                first == 0 ? w->value : w->other_value);
+}
+
+static void add_dangling(const struct rig_history *history, const struct rig_witness *w, int value, uint32_t code,
+                         struct rig_buf *text)
+{
+    const uint32_t remover = remover_of(history, w->key, w->value);
+    const bool at_end = remover == UINT32_MAX && !has_owner_at_end(history, w->key, code);
+    if (w->txn_count == 2)
+        rig_say(history, text, "%T deleted row %V, the last one with u = %d, ", w->txns[1], w->other_value, value);
+    else
+        rig_say(history, text,
+                at_end ? "no committed transaction inserted a row with u = %d, "
+                       : "no transaction had inserted a row with u = %d, ",
+                value);
+    rig_say(history, text, at_end ? "and row %V is there after the load" : "and row %V was there then", w->value);
+    if (remover != UINT32_MAX)
+        rig_say(history, text, ", before %T began, which deleted it", remover);
+    rig_say(history, text, w->txn_count != 2 ? "." : at_end ? ": it refers to none." : ": it referred to none.");
+}
+
+/* A constraint that the rows break after the load, or broke during it. */
 static void add_broken(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     const bool unique = w->anomaly == RIG_ANOMALY_BROKEN_UNIQUE;
@@ -431,16 +492,9 @@ static void add_broken(const struct rig_history *history, const struct rig_witne
     rig_say(history, text, "%T inserted row %V of table %K with %s = %d, ", w->txns[0], w->value, w->key,
             unique ? "u" : "r", rig_row_value_of(code));
     if (unique)
-        rig_say(history, text, "%T inserted row %V with the same value, and both are there after the load.", w->txns[1],
-                w->other_value);
-    else if (w->txn_count == 2)
-        rig_say(history, text,
-                "%T deleted row %V, the last one with u = %d, and row %V is there after the load: it refers to none.",
-                w->txns[1], w->other_value, rig_row_value_of(code), w->value);
+        add_twice(history, w, text);
     else
-        rig_say(history, text,
-                "no committed transaction inserted a row with u = %d, and row %V is there after the load.",
-                rig_row_value_of(code), w->value);
+        add_dangling(history, w, (int)rig_row_value_of(code), code, text);
 }
 
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)

@@ -40,7 +40,8 @@ class Count:
         self.open = {}
         self.problems = []
         self.verbose = verbose
-BROKEN = {"sql-broken-reference", "sql-broken-unique", "sql-reference-without"}  # constraints
+BROKEN = {"sql-broken-reference", "sql-broken-unique", "sql-reference-without", "sql-reference-meanwhile", "sql-reference-later",
+          "sql-unique-meanwhile"}  # constraints
 
 
 def claims_of(proof):

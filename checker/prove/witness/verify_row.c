@@ -179,10 +179,29 @@ static const char *check_lost(const struct rig_proof *proof, const struct rig_wi
     return replaces ? check_replaced_by(proof, w) : "did not replace the version";
 }
 
-/* ---- constraints after the load ---- */
+/* ---- constraints ---- */
 
-/* How the row ended. False: not known, or memory ran out. */
-static bool find_end(const struct rig_proof *proof, uint32_t key, int64_t id, bool *is_there)
+/* Moments as in infer/row_constraints.c: just after the event at a position of the history. */
+#define AFTER_LOAD (UINT32_MAX - 1)
+#define NO_END     UINT32_MAX
+
+/* From `from` on, before `to`. */
+struct period {
+    uint32_t from, to;
+};
+
+static bool ended_well(const struct rig_txn *txn)
+{
+    return txn->outcome == RIG_OUTCOME_OK && txn->complete_at != RIG_POSITION_NONE;
+}
+
+static uint32_t invoked_at(const struct rig_txn *txn)
+{
+    return txn->invoke_at == RIG_POSITION_NONE ? 0 : txn->invoke_at;
+}
+
+/* The transaction that removed the row; UINT32_MAX: none did. False: not known, or memory ran out. */
+static bool find_remover(const struct rig_proof *proof, uint32_t key, int64_t id, uint32_t *remover)
 {
     struct rig_row_touches all = {0};
     const char *lacks = rig_row_touches_collect(proof->history, proof->committed, key, id, &all);
@@ -190,53 +209,107 @@ static bool find_end(const struct rig_proof *proof, uint32_t key, int64_t id, bo
     while (lacks == NULL && rig_row_walk_on(&walk, &lacks))
         ;
     const bool known = lacks == NULL && all.count > 0;
-    *is_there = known && rig_row_action(walk.version) != RIG_ROWS_DELETE;
+    *remover = known && rig_row_action(walk.version) == RIG_ROWS_DELETE ? walk.txn : UINT32_MAX;
     rig_row_touches_done(&all);
     return known;
 }
 
-/* Whether the transaction inserted the row, committed, and the row is there after the load. */
-static bool left(const struct rig_proof *proof, uint32_t txn, uint32_t key, int64_t id)
+/* When the row that the transaction inserted certainly was there: empty where that is not known. */
+static struct period certainly_there(const struct rig_proof *proof, uint32_t txn, uint32_t key, int64_t id)
 {
-    bool is_there;
-    return rig_row_is_number(id) && rig_row_class(id) == RIG_ROW_KEYED_CLASS &&
-           rig_row_statement_in(proof->history, txn, key, id) != UINT32_MAX && proof->committed[txn] &&
-           find_end(proof, key, id, &is_there) && is_there;
+    const struct rig_history *history = proof->history;
+    uint32_t remover;
+    if (!rig_row_is_number(id) || rig_row_class(id) != RIG_ROW_KEYED_CLASS || !proof->committed[txn] ||
+        rig_row_statement_in(history, txn, key, id) == UINT32_MAX || !find_remover(proof, key, id, &remover))
+        return (struct period){0, 0};
+    const struct rig_txn *by = &history->txns[txn];
+    const uint32_t from = ended_well(by) ? by->complete_at : AFTER_LOAD;
+    return (struct period){from, remover == UINT32_MAX ? NO_END : invoked_at(&history->txns[remover])};
+}
+
+/* When it may have been there. */
+static struct period possibly_there(const struct rig_proof *proof, uint32_t txn, uint32_t key, int64_t id)
+{
+    const struct rig_txn *by = &proof->history->txns[txn];
+    const uint32_t from = invoked_at(by);
+    uint32_t remover;
+    if (by->outcome == RIG_OUTCOME_FAIL && !proof->committed[txn])
+        return (struct period){0, 0};
+    if (!proof->committed[txn] || !find_remover(proof, key, id, &remover) || remover == UINT32_MAX)
+        return (struct period){from, NO_END};
+    const struct rig_txn *end = &proof->history->txns[remover];
+    return (struct period){from, ended_well(end) ? end->complete_at : AFTER_LOAD};
+}
+
+static uint32_t keyed_code(int64_t number, uint32_t column)
+{
+    return rig_row_column_code((uint32_t)rig_row_payload(number), column);
 }
 
 static const char *check_unique(const struct rig_proof *proof, const struct rig_witness *w)
 {
-    if (w->txn_count != 2 || w->value == w->other_value || !left(proof, w->txns[0], w->key, w->value) ||
-        !left(proof, w->txns[1], w->key, w->other_value))
+    if (w->txn_count != 2 || w->value == w->other_value)
         return "did not leave two rows";
-    const uint32_t code = rig_row_column_code((uint32_t)rig_row_payload(w->value), RIG_ROW_UNIQUE);
-    const uint32_t other = rig_row_column_code((uint32_t)rig_row_payload(w->other_value), RIG_ROW_UNIQUE);
-    return code != RIG_ROW_NULL && code == other ? NULL : "left rows with different values";
+    const struct period a = certainly_there(proof, w->txns[0], w->key, w->value);
+    const struct period b = certainly_there(proof, w->txns[1], w->key, w->other_value);
+    if (a.from >= a.to || b.from >= b.to || a.from >= b.to || b.from >= a.to)
+        return "did not leave two rows that were there at one moment";
+    const uint32_t code = keyed_code(w->value, RIG_ROW_UNIQUE);
+    return code != RIG_ROW_NULL && code == keyed_code(w->other_value, RIG_ROW_UNIQUE)
+               ? NULL
+               : "left rows with different values";
 }
 
-/* Each row with the value was deleted, or certainly never committed. */
-static const char *check_reference(const struct rig_proof *proof, const struct rig_witness *w)
+/* Whether no row with the value may have been there at the moment. */
+static bool is_unmatched(const struct rig_proof *proof, uint32_t key, uint32_t code, uint32_t moment)
 {
     const struct rig_history *history = proof->history;
-    if (!left(proof, w->txns[0], w->key, w->value))
-        return "did not leave the row";
-    const uint32_t code = rig_row_column_code((uint32_t)rig_row_payload(w->value), RIG_ROW_REFERENCE);
-    if (code == RIG_ROW_NULL)
-        return "left a row that refers to nothing";
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-        const bool never = history->txns[txn].outcome == RIG_OUTCOME_FAIL;
-        for (uint32_t i = 0; !never && i < rig_txn_op_count(history, txn); i++) {
+        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
             const int64_t id = ops[i].value;
-            bool is_there;
-            if (!rig_row_op_writes(&ops[i]) || ops[i].key != w->key || rig_row_class(id) != RIG_ROW_KEYED_CLASS ||
-                rig_row_column_code((uint32_t)rig_row_payload(id), RIG_ROW_UNIQUE) != code)
+            if (!rig_row_op_writes(&ops[i]) || ops[i].key != key || rig_row_class(id) != RIG_ROW_KEYED_CLASS ||
+                keyed_code(id, RIG_ROW_UNIQUE) != code)
                 continue;
-            if (!proof->committed[txn] || !find_end(proof, w->key, id, &is_there) || is_there)
-                return "left a row that refers to one that may be there";
+            const struct period there = possibly_there(proof, txn, key, id);
+            if (there.from <= moment && moment < there.to)
+                return false;
         }
     }
-    return NULL;
+    return true;
+}
+
+/* When the row that the other transaction removed, the last one with the value, was gone. False: it did not. */
+static bool find_gone(const struct rig_proof *proof, const struct rig_witness *w, uint32_t code, uint32_t *gone)
+{
+    const struct rig_history *history = proof->history;
+    uint32_t by = 0, remover;
+    while (by < history->txn_count && rig_row_statement_in(history, by, w->key, w->other_value) == UINT32_MAX)
+        by++;
+    if (by == history->txn_count || rig_row_class(w->other_value) != RIG_ROW_KEYED_CLASS ||
+        keyed_code(w->other_value, RIG_ROW_UNIQUE) != code || !find_remover(proof, w->key, w->other_value, &remover) ||
+        remover != w->txns[1])
+        return false;
+    *gone = possibly_there(proof, by, w->key, w->other_value).to;
+    return true;
+}
+
+/* Each row with the value was gone, was not there yet, or certainly never committed. */
+static const char *check_reference(const struct rig_proof *proof, const struct rig_witness *w)
+{
+    const struct period there = certainly_there(proof, w->txns[0], w->key, w->value);
+    if (there.from >= there.to)
+        return "did not leave the row";
+    const uint32_t code = keyed_code(w->value, RIG_ROW_REFERENCE);
+    uint32_t gone = there.from;
+    if (code == RIG_ROW_NULL)
+        return "left a row that refers to nothing";
+    if (w->txn_count == 2 && !find_gone(proof, w, code, &gone))
+        return "left a row, and the other one did not remove the row to which it refers";
+    const uint32_t moment = gone > there.from ? gone : there.from;
+    if (moment >= there.to)
+        return "left a row that was gone before the one to which it refers";
+    return is_unmatched(proof, w->key, code, moment) ? NULL : "left a row that refers to one that may be there";
 }
 
 static const char *check_broken(const struct rig_proof *proof, const struct rig_witness *w)
