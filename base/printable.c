@@ -53,6 +53,88 @@ void rig_wrap(const char *text, size_t indent, size_t columns, struct rig_buf *o
     rig_buf_add_char(out, '\n');
 }
 
+/*
+ * The columns of the character or the colour sequence at `text`, which is not empty; `*length`: its bytes.
+ */
+static size_t step(const char *text, size_t *length)
+{
+    if (text[0] == '\033' && text[1] == '[') {
+        *length = 2 + strspn(text + 2, "0123456789;");
+        *length += text[*length] == '\0' ? 0 : 1;
+        return 0;
+    }
+    *length = 1;
+    while (((unsigned char)text[*length] & 0xc0) == 0x80)
+        ++*length;
+    return 1;
+}
+
+/* The columns of the first `size` bytes of a text. */
+static size_t width_of(const char *text, size_t size)
+{
+    size_t width = 0, length = 0;
+    for (size_t at = 0; at < size; at += length)
+        width += step(text + at, &length);
+    return width;
+}
+
+/* The column at which the further lines of a row begin: below what follows its first wide gap, or a bit to the right
+ * of its own beginning. */
+static size_t hanging_indent(const char *row, size_t size, size_t columns)
+{
+    const size_t blanks = strspn(row, " ");
+    for (size_t at = blanks; at + 2 < size; at++) {
+        if (row[at] != ' ' || row[at + 1] != ' ')
+            continue;
+        const size_t second = at + strspn(row + at, " ");
+        const size_t width = width_of(row, second);
+        if (second < size && width <= columns / 2)
+            return width;
+        break;
+    }
+    return blanks + 2 <= columns / 2 ? blanks + 2 : 0;
+}
+
+static void wrap_row(const char *row, size_t size, size_t columns, struct rig_buf *out)
+{
+    const size_t indent = hanging_indent(row, size, columns);
+    size_t column = 0;
+    for (size_t at = 0; at < size;) {
+        size_t gap = 0, word = 0;
+        while (at + gap < size && row[at + gap] == ' ')
+            gap++;
+        while (at + gap + word < size && row[at + gap + word] != ' ')
+            word++;
+        const size_t width = width_of(row + at + gap, word);
+        if (at > 0 && column > indent && column + gap + width > columns) {
+            rig_buf_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else {
+            rig_buf_add(out, row + at, gap);
+            column += gap;
+        }
+        rig_buf_add(out, row + at + gap, word);
+        column += width;
+        at += gap + word;
+    }
+}
+
+void rig_wrap_rows(const char *text, size_t columns, struct rig_buf *out)
+{
+    while (*text != '\0') {
+        const size_t size = strcspn(text, "\n");
+        if (width_of(text, size) <= columns)
+            rig_buf_add(out, text, size);
+        else
+            wrap_row(text, size, columns, out);
+        text += size;
+        if (*text == '\n') {
+            rig_buf_add_char(out, '\n');
+            text++;
+        }
+    }
+}
+
 static bool is_blank(uint32_t code)
 {
     return code == '\n' || code == '\r' || code == '\t' || code == 0x2028 || code == 0x2029;

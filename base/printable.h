@@ -34,6 +34,14 @@ size_t rig_utf8_decode(const char *text, size_t left, uint32_t *code);
  */
 void rig_wrap(const char *text, size_t indent, size_t columns, struct rig_buf *out);
 
+/*
+ * Breaks at blanks those lines of a finished text, a table for example, that are longer than `columns`. The rest of a
+ * row stands below its second column, which follows the first gap of two blanks, where that begins in the left half;
+ * else two columns to the right of the row's beginning. Sequences that set colours take no column. A word longer than a
+ * line is not broken.
+ */
+void rig_wrap_rows(const char *text, size_t columns, struct rig_buf *out);
+
 /* Whether a code point neither controls a terminal nor changes the direction of writing. */
 bool rig_printable_is(uint32_t code);
 

@@ -106,8 +106,7 @@ static void print_argument(const char *name, char letter, const char *value, boo
     rig_buf_done(&text);
 }
 
-/* Paragraphs as wide as the terminal. A line that starts with a blank stands as it is, and ends the one before it. */
-static void print_prose(const char *text)
+void rig_arguments_print_prose(const char *text)
 {
     struct rig_buf paragraph;
     rig_buf_init(&paragraph, 0);
@@ -121,7 +120,7 @@ static void print_prose(const char *text)
             rig_buf_clear(&paragraph);
         }
         if (text[0] == ' ' || length == 0)
-            printf("%.*s\n", (int)length, text);
+            rig_cli_say("%.*s\n", (int)length, text);
         text = next;
     }
     rig_buf_done(&paragraph);
@@ -130,8 +129,8 @@ static void print_prose(const char *text)
 static void print_help(const struct rig_arguments_table *table)
 {
     const char *gap = table->positionals[0] == '\0' ? "" : " ";
-    printf("usage: rig %s [option]...%s%s\n\n", table->command, gap, table->positionals);
-    print_prose(table->description);
+    rig_cli_say("usage: rig %s [option]...%s%s\n\n", table->command, gap, table->positionals);
+    rig_arguments_print_prose(table->description);
     puts("\noptions:");
     for (const struct rig_argument *argument = table->arguments; argument->name != NULL; argument++)
         print_argument(argument->name, argument->letter, argument->value, argument->repeatable, argument->help);

@@ -113,6 +113,10 @@ bool rig_arguments_edn(const struct rig_arguments *arguments);
 bool rig_arguments_number(const struct rig_arguments *arguments, const char *name, uint64_t least, uint64_t most,
                           uint64_t *number);
 
+/* Prints paragraphs as wide as the terminal, where an empty line parts them. A line that begins with a blank ends the
+ * paragraph before it. */
+void rig_arguments_print_prose(const char *text);
+
 /* Complains that a positional argument is missing; returns RIG_EXIT_USAGE. */
 int rig_arguments_miss(const struct rig_arguments_table *table);
 

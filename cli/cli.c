@@ -18,9 +18,14 @@ void rig_cli_complain(const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     rig_secret_redact(text, sizeof text);
-    rig_printable_lines(text);
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    rig_buf_printf(&line, "rig: %s\n", text);
+    rig_printable_buf(&line);
+    rig_cli_wrap(&line, stderr);
     (void)fflush(stdout); /* keeps the order where both go to one terminal */
-    (void)fprintf(stderr, "rig: %s\n", text);
+    (void)fputs(rig_buf_text(&line), stderr);
+    rig_buf_done(&line);
 }
 
 int rig_cli_fail(const struct rig_err *err)
@@ -30,10 +35,50 @@ int rig_cli_fail(const struct rig_err *err)
     return rig_rc_exit_status(err->rc);
 }
 
+void rig_cli_print_data(struct rig_buf *data)
+{
+    rig_printable_buf(data);
+    (void)fputs(rig_buf_text(data), stdout);
+}
+
 void rig_cli_print(struct rig_buf *text)
 {
     rig_printable_buf(text);
+    rig_cli_wrap(text, stdout);
     (void)fputs(rig_buf_text(text), stdout);
+}
+
+void rig_cli_wrap(struct rig_buf *text, FILE *stream)
+{
+    struct rig_buf wrapped;
+    if (isatty(fileno(stream)) != 1)
+        return;
+    rig_buf_init(&wrapped, 0);
+    rig_wrap_rows(rig_buf_text(text), rig_terminal_text_columns(stream), &wrapped);
+    if (!wrapped.failed) {
+        rig_buf_clear(text);
+        rig_buf_add(text, wrapped.data, wrapped.size);
+    }
+    rig_buf_done(&wrapped);
+}
+
+void rig_cli_say(const char *format, ...)
+{
+    struct rig_buf text;
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    rig_buf_init(&text, 0);
+    const int size = vsnprintf(NULL, 0, format, arguments);
+    char *to = size < 0 ? NULL : rig_buf_reserve(&text, (size_t)size + 1);
+    if (to != NULL) {
+        (void)vsnprintf(to, (size_t)size + 1, format, again);
+        text.size += (size_t)size;
+    }
+    va_end(again);
+    va_end(arguments);
+    rig_cli_print(&text);
+    rig_buf_done(&text);
 }
 
 int rig_cli_worst(int status, int other)

@@ -60,9 +60,21 @@ enum { RIG_EXIT_OK = 0, RIG_EXIT_ANOMALY = 1, RIG_EXIT_UNDECIDED = 2, RIG_EXIT_F
 void rig_cli_complain(const char *format, ...) RIG_PRINTF(1, 2);
 /* Complains of `err` and returns the exit status of its code. */
 int rig_cli_fail(const struct rig_err *err);
-/* Prints a text for people, without what could command the terminal: texts of plans, histories and servers are in
- * it. */
+/*
+ * Texts and data on standard output, without what could command the terminal: texts of plans, histories and servers are
+ * in them.
+ */
+
+/* Prints whole lines for people. On a terminal they are wrapped to fit it (rig_cli_wrap()). */
 void rig_cli_print(struct rig_buf *text);
+/* The same, of what the format says: whole lines. */
+void rig_cli_say(const char *format, ...) RIG_PRINTF(1, 2);
+/* Prints data, such as JSON: its lines stay as they are. */
+void rig_cli_print_data(struct rig_buf *data);
+/* Where `stream` is a terminal: breaks lines that are longer than rig_terminal_text_columns() at blanks, so that the
+ * columns of a table stay apart (rig_wrap_rows()). For a text that is printed otherwise. */
+void rig_cli_wrap(struct rig_buf *text, FILE *stream);
+
 /* The one of two exit statuses that counts: an anomaly, whatever failed beside it, else the more serious one. */
 int rig_cli_worst(int status, int other);
 

@@ -67,20 +67,24 @@ static const struct rig_argument gen_arguments[] = {
 
 static void print_shapes(void)
 {
-    printf("\nshapes:\n");
-#define PRINT_SHAPE(id, name, help) printf("  %-12s%s\n", name, help);
+    rig_cli_say("\nshapes:\n");
+#define PRINT_SHAPE(id, name, help) rig_cli_say("  %-12s%s\n", name, help);
     RIG_SYNTHETIC_SHAPE_TABLE(PRINT_SHAPE)
-    printf("shapes of the load (`workload.shape`) of clients of the simulated database:\n");
+    rig_cli_say("shapes of the load (`workload.shape`) of clients of the simulated database:\n");
     RIG_LOAD_SHAPE_TABLE(PRINT_SHAPE)
 #undef PRINT_SHAPE
-    printf("\nexamples:\n"
-           "  rig gen big.rig --transactions 10000000 --set workload.keys.active=100 \\\n"
-           "      --set workload.keys.distribution=uniform --set workload.keys.appends-per-key=100\n"
-           "  rig gen history.rig --ranks 4 --set ranks.clock-error=1ms && rig check history.*.rig\n"
-           "  rig gen tpcc.rig --shape tpcc --set workload.type=rw-register --set workload.warehouses=4\n"
-           "  rig gen - --set database.isolation=snapshot-isolation --set database.bug=stale-read \\\n"
-           "      --set database.bug-rate=0.1%% | rig check -\n"
-           "  rig gen fork.jsonl --allowed parallel-snapshot-isolation --forbidden snapshot-isolation\n");
+    rig_cli_say("\nexamples:\n"
+                "  rig gen big.rig --transactions 10000000 --set workload.keys.active=100 \\\n"
+                "      --set workload.keys.distribution=uniform \\\n"
+                "      --set workload.keys.appends-per-key=100\n"
+                "  rig gen history.rig --ranks 4 --set ranks.clock-error=1ms && \\\n"
+                "      rig check history.*.rig\n"
+                "  rig gen tpcc.rig --shape tpcc --set workload.type=rw-register \\\n"
+                "      --set workload.warehouses=4\n"
+                "  rig gen - --set database.isolation=snapshot-isolation \\\n"
+                "      --set database.bug=stale-read --set database.bug-rate=0.1%% | rig check -\n"
+                "  rig gen fork.jsonl --allowed parallel-snapshot-isolation \\\n"
+                "      --forbidden snapshot-isolation\n");
 }
 
 static const struct rig_argument_elsewhere elsewhere[] = {
@@ -304,12 +308,17 @@ static void print_result(const struct rig_arguments *args, enum rig_form form, c
     if (synthetic->ranks > 1)
         (void)snprintf(more, sizeof more, " and %" PRId64 " more record%s", synthetic->ranks - 1,
                        rig_plural((uint64_t)synthetic->ranks - 1));
-    (void)fprintf(stream,
-                  "%s%s: %" PRIu64 " transaction%s (%" PRIu64 " ok, %" PRIu64 " fail, %" PRIu64 " unknown), %" PRIu64
-                  " operation%s, %" PRIu64 " key%s, %" PRIu64 " bytes, seed %" PRId64 ", %s/s\n",
-                  out, more, counts->transactions, rig_plural(counts->transactions), counts->ok, counts->fail,
-                  counts->info, counts->operations, rig_plural(counts->operations), counts->keys,
-                  rig_plural(counts->keys), counts->bytes, synthetic->seed, rate);
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text,
+                   "%s%s: %" PRIu64 " transaction%s (%" PRIu64 " ok, %" PRIu64 " fail, %" PRIu64 " unknown), %" PRIu64
+                   " operation%s, %" PRIu64 " key%s, %" PRIu64 " bytes, seed %" PRId64 ", %s/s\n",
+                   out, more, counts->transactions, rig_plural(counts->transactions), counts->ok, counts->fail,
+                   counts->info, counts->operations, rig_plural(counts->operations), counts->keys,
+                   rig_plural(counts->keys), counts->bytes, synthetic->seed, rate);
+    rig_cli_wrap(&text, stream);
+    (void)fputs(rig_buf_text(&text), stream);
+    rig_buf_done(&text);
 }
 
 static void describe(void *context, char *text, unsigned long size)

@@ -72,7 +72,10 @@ static void end_list(struct healing_list *list, bool all, const struct rig_journ
     } else if (all && healing->rigs == 0 && healing->failed == 0) {
         rig_buf_add_text(&list->out, "nothing was left to undo\n");
     }
-    rig_cli_print(&list->out);
+    if (list->json)
+        rig_cli_print_data(&list->out);
+    else
+        rig_cli_print(&list->out);
     rig_buf_done(&list->out);
 }
 

@@ -108,11 +108,13 @@ static int report(const struct hunting *hunting, const struct rig_hunter *hunter
     const struct rig_hunt_facts facts = rig_cli_hunter_facts(hunter);
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    if (hunting->request.is_text)
+    if (hunting->request.is_text) {
         rig_hunt_report_text(&facts, &text);
-    else
+        rig_cli_print(&text);
+    } else {
         rig_hunt_report_json(&facts, &text);
-    rig_cli_print(&text);
+        rig_cli_print_data(&text);
+    }
     rig_buf_done(&text);
     return has_find(&facts) ? RIG_EXIT_ANOMALY : rig_cli_hunter_judged(hunter) > 0 ? RIG_EXIT_OK : RIG_EXIT_FAILED;
 }

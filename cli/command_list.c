@@ -193,17 +193,15 @@ static void draw_below(struct lattice_walk *walk, enum rig_level level)
 
 static void draw_lattice(struct rig_buf *out)
 {
-    rig_buf_add_text(out, "Each level implies those below it in the tree; (above): its implications are shown there.\n"
-                          "\n");
+    rig_buf_add_text(out, "Each level implies those below it in the tree.\n"
+                          "(above): its implications are shown there.\n\n");
     struct lattice_walk walk = {.out = out};
     rig_buf_printf(out, "%s\n", rig_level_info(RIG_LEVEL_SERIALIZABLE)->name);
     draw_below(&walk, RIG_LEVEL_SERIALIZABLE);
-    rig_buf_add_text(
-        out,
-        "\nMost have a session form, strong-session-LEVEL, which respects the order of each process, and a strong "
-        "form,\n"
-        "strong-LEVEL, which respects real time. A form implies the weaker forms of its level, and the same form of\n"
-        "each level below it in the tree. The strong form of serializable is strict-serializable.\n\n");
+    rig_buf_add_text(out, "\nMost have a session form, strong-session-LEVEL, which respects the order of\n"
+                          "each process, and a strong form, strong-LEVEL, which respects real time. A form\n"
+                          "implies the weaker forms of its level, and the same form of each level below it\n"
+                          "in the tree. The strong form of serializable is strict-serializable.\n\n");
 }
 
 static void add_levels(struct lister *lister, const char *member, uint64_t levels)
@@ -489,7 +487,10 @@ static int print_list(size_t index, bool json, const enum rig_level *level)
         rig_json_end(&lister.writer);
         rig_buf_add_char(&lister.out, '\n');
     }
-    (void)fputs(rig_buf_text(&lister.out), stdout);
+    if (json)
+        rig_cli_print_data(&lister.out);
+    else
+        rig_cli_print(&lister.out);
     rig_buf_done(&lister.out);
     return lister.status;
 }

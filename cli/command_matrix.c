@@ -243,7 +243,10 @@ static enum rig_rc report(struct state *s, bool print, int *status, struct rig_e
             rig_matrix_write_json(&facts, &text);
         else if (print)
             (s->write != NULL ? s->write : rig_matrix_write_text)(&facts, &text);
-        rig_cli_print(&text);
+        if (rig_arguments_json(s->args))
+            rig_cli_print_data(&text);
+        else
+            rig_cli_print(&text);
         rc = save_all(s, &facts, err);
         rig_buf_done(&text);
     }
@@ -586,7 +589,7 @@ static int run_matrix(struct state *s)
     if (rc == RIG_OK && rig_arguments_has(s->args, "list"))
         return list_jobs(s);
     if (rc == RIG_OK && s->matrix->job_count == 0) {
-        printf("%s: no cell has to run again\n", s->matrix->name);
+        rig_cli_say("%s: no cell has to run again\n", s->matrix->name);
         return RIG_EXIT_OK;
     }
     if (rc == RIG_OK)
@@ -597,7 +600,7 @@ static int run_matrix(struct state *s)
         return rig_cli_fail(&err);
     rig_clock_utc_text(s->started_utc, sizeof s->started_utc);
     if (is_talkative(s) && s->write == NULL)
-        printf("%s: %zu runs, folder %s\n", s->matrix->name, s->matrix->job_count, s->folder);
+        rig_cli_say("%s: %zu runs, folder %s\n", s->matrix->name, s->matrix->job_count, s->folder);
     rc = take_finished(s, &err);
     s->runner.interrupts = rig_cli_stop_signals_begin();
     s->runner.deadline_ns = s->matrix->budget_ns == 0 ? 0 : rig_clock_now_ns() + s->matrix->budget_ns;
@@ -608,7 +611,7 @@ static int run_matrix(struct state *s)
     rig_cli_matrix_runner_done(&s->runner);
     rig_cli_stop_signals_end();
     if (rc == RIG_OK && is_talkative(s) && s->write == NULL)
-        printf("page: %s/matrix.html\n", s->folder);
+        rig_cli_say("page: %s/matrix.html\n", s->folder);
     return rc == RIG_OK ? status : rig_cli_worst(status, rig_cli_fail(&err));
 }
 

@@ -30,21 +30,25 @@ static void show(void *context, const char *text)
     char *safe = strdup(text);
     if (safe != NULL)
         rig_secret_redact(safe, strlen(safe) + 1);
-    (void)fputs(safe == NULL ? RIG_SECRET_MASK : safe, stdout);
+    rig_cli_say("%s", safe == NULL ? RIG_SECRET_MASK : safe);
     free(safe);
 }
 
 static void print_question(const struct rig_transaction *transaction, uint64_t number)
 {
-    (void)printf("transaction %" PRIu64 ":", number);
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text, "transaction %" PRIu64 ":", number);
     for (uint32_t i = 0; i < transaction->op_count; i++) {
         const struct rig_op *op = &transaction->ops[i];
-        (void)printf(" [%s %" PRId64, rig_op_infos[op->kind].name, op->key);
+        rig_buf_printf(&text, " [%s %" PRId64, rig_op_infos[op->kind].name, op->key);
         if (!rig_op_reads(op->kind))
-            (void)printf(" %" PRId64, op->value);
-        (void)printf("]");
+            rig_buf_printf(&text, " %" PRId64, op->value);
+        rig_buf_add_text(&text, "]");
     }
-    (void)printf("\n\n");
+    rig_buf_add_text(&text, "\n\n");
+    rig_cli_print(&text);
+    rig_buf_done(&text);
 }
 
 static void add_form(void *context, enum rig_sql_form form, const char *text)
@@ -158,7 +162,7 @@ static void print_reference(unsigned columns)
 
 static void print_sections(void)
 {
-    (void)fputs(
+    rig_cli_say(
         "\nsections of a plan:\n"
         "  workload    type of data, number or time of transactions, their operations and keys\n"
         "  phases      a list of such workloads, one after the other\n"
@@ -167,8 +171,7 @@ static void print_sections(void)
         "  check       levels that must hold, evidence that is needed, limits of the check\n"
         "  nemesis     faults, and when they come\n"
         "  report      forms of the report\n"
-        "`rig plan --explain` without a plan prints every key with its meaning, rig-plan(5) is the same as a page.\n",
-        stdout);
+        "`rig plan --explain` without a plan prints every key with its meaning, rig-plan(5) is the same as a page.\n");
 }
 
 static const struct rig_argument arguments_of_plan[] = {

@@ -89,7 +89,7 @@ static int run_once(struct job *job)
     rig_plan_free(plan);
     job->runs++;
     if (is_talking(job) && !job->is_found && status == RIG_EXIT_ANOMALY)
-        printf("run %" PRIu32 " found other anomalies only: %s\n", job->runs, job->folder);
+        rig_cli_say("run %" PRIu32 " found other anomalies only: %s\n", job->runs, job->folder);
     return status;
 }
 
@@ -127,9 +127,9 @@ static void tell_no_play(const struct job *job, const char *why)
     if (!is_talking(job))
         return;
     if (why == NULL)
-        printf("the play of its scenario does not show it; the plan runs\n");
+        rig_cli_say("the play of its scenario does not show it; the plan runs\n");
     else
-        printf("its scenario cannot be played, so the plan runs: %s\n", why);
+        rig_cli_say("its scenario cannot be played, so the plan runs: %s\n", why);
     (void)fflush(stdout);
 }
 
@@ -217,7 +217,7 @@ static void print_json(const struct job *job, double seconds)
         rig_json_members(&writer, "anomaly: %s, witness: %s", job->anomaly, rig_buf_text(&job->witness));
     rig_json_end(&writer);
     rig_buf_add_char(&out, '\n');
-    rig_cli_print(&out);
+    rig_cli_print_data(&out);
     rig_buf_done(&out);
 }
 
@@ -229,11 +229,11 @@ static void print_result(const struct job *job)
         return;
     }
     if (job->is_played && is_talking(job))
-        printf("\n%s\n", rig_buf_text(&job->witness));
+        rig_cli_say("\n%s\n", rig_buf_text(&job->witness));
     else if (job->is_found && is_talking(job))
-        printf("\n%s\n%s, folder %s\n", rig_buf_text(&job->witness), job->server, job->folder);
-    printf("%s: %sreproduced in %.1f s%s\n", job->entry.name, job->is_found ? "" : "not ", seconds,
-           job->is_interrupted && !job->is_found ? " (interrupted)" : "");
+        rig_cli_say("\n%s\n%s, folder %s\n", rig_buf_text(&job->witness), job->server, job->folder);
+    rig_cli_say("%s: %sreproduced in %.1f s%s\n", job->entry.name, job->is_found ? "" : "not ", seconds,
+                job->is_interrupted && !job->is_found ? " (interrupted)" : "");
 }
 
 /* A command of the entry, before or after the runs. */
@@ -322,9 +322,9 @@ static int reproduce(struct job *job, uint64_t runs_most)
     if (output != NULL && rig_store_take(output, folder, NULL, &err) != RIG_OK)
         return rig_cli_fail(&err);
     if (is_talking(job)) {
-        printf("%s: %s at %s: %s\n", job->entry.name, job->entry.database, job->entry.level, job->entry.shows);
+        rig_cli_say("%s: %s at %s: %s\n", job->entry.name, job->entry.database, job->entry.level, job->entry.shows);
         if (job->version != NULL)
-            printf("the entry's version is not installed; version %s is, and has the bug as well\n", job->version);
+            rig_cli_say("the entry's version is not installed; version %s is, and has the bug as well\n", job->version);
         (void)fflush(stdout);
     }
     status = carry_out(&job->entry.start);

@@ -126,7 +126,7 @@ static void announce(const struct job *job)
 {
     if (job->is_quiet || rig_arguments_has(job->arguments, "brief"))
         return;
-    printf("%s: seed %" PRIu64 ", folder %s\n", job->plan->name, job->plan->seed, job->folder);
+    rig_cli_say("%s: seed %" PRIu64 ", folder %s\n", job->plan->name, job->plan->seed, job->folder);
     (void)fflush(stdout);
 }
 

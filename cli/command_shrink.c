@@ -199,7 +199,7 @@ static void print_json(const struct rig_plan_shrinker *shrinker)
     rig_json_init(&json, &text);
     rig_cli_plan_shrinker_json(shrinker, &json, NULL);
     rig_buf_add_char(&text, '\n');
-    rig_cli_print(&text);
+    rig_cli_print_data(&text);
     rig_buf_done(&text);
 }
 
@@ -349,7 +349,9 @@ static enum rig_rc show(const struct rig_arguments *args, const struct rig_small
         rig_report_shrunk_json(shrunk, &interleaving, file, &text);
     else if (rc == RIG_OK)
         rig_report_shrunk_text(shrunk, &interleaving, file, &text);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK && rig_arguments_json(args))
+        rig_cli_print_data(&text);
+    else if (rc == RIG_OK)
         rig_cli_print(&text);
     rig_buf_done(&text);
     rig_interleaving_done(&interleaving);

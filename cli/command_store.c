@@ -100,7 +100,10 @@ static const char *value(const struct job *job, const char *name)
 
 static int finish(struct job *job, enum rig_rc rc, const struct rig_err *err)
 {
-    rig_cli_print(&job->out);
+    if (rig_arguments_json(job->args))
+        rig_cli_print_data(&job->out);
+    else
+        rig_cli_print(&job->out);
     return rc == RIG_OK ? RIG_EXIT_OK : rig_cli_fail(err);
 }
 
@@ -198,7 +201,7 @@ static int list(struct job *job)
     if (rc == RIG_OK && rig_arguments_json(job->args))
         rig_run_table_json(&job->list, &job->out);
     else if (rc == RIG_OK)
-        rig_run_table_text(&job->list, &job->out);
+        rig_run_table_text(&job->list, isatty(STDOUT_FILENO) == 1 ? rig_terminal_text_columns(stdout) : 0, &job->out);
     return finish(job, rc, &err);
 }
 

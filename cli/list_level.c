@@ -4,7 +4,7 @@
 
 #include "checker/decide/rule.h"
 
-enum { LABEL_WIDTH = 12, LINE_WIDTH = 96 };
+enum { LABEL_WIDTH = 12, LINE_WIDTH = 80 };
 
 const char *rig_cli_level_order(enum rig_level level)
 {

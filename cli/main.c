@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "base/version.h"
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/ranked.h"
 #include "drivers/driver.h"
@@ -18,18 +19,19 @@ static const struct rig_cli_command help_command = {"help", "the usage of a comm
 
 static void print_help(void)
 {
-    printf("usage: rig COMMAND [option]... [argument]...\n\n"
-           "rig runs transactions against a database, records what its clients see, and reports which isolation\n"
-           "guarantees held and which were broken, with witnesses that a person can check.\n"
-           "\n"
-           "commands:\n");
+    printf("usage: rig COMMAND [option]... [argument]...\n\n");
+    rig_arguments_print_prose(
+        "rig runs transactions against a database, records what its clients see, and reports which isolation\n"
+        "guarantees held and which were broken, with witnesses that a person can check.\n");
+    printf("\ncommands:\n");
     for (size_t i = 0; i < RIG_CLI_COMMAND_COUNT; i++)
-        printf("  %-12s%s\n", rig_cli_commands[i].name, rig_cli_commands[i].summary);
-    printf("  %-12s%s\n", help_command.name, help_command.summary);
-    printf("\n"
-           "`rig COMMAND --help` shows a command's options, `rig --version [--verbose]` the version.\n\n"
-           "exit status: 0 no requested level was refuted, on enough evidence; 1 an anomaly that a requested level\n"
-           "  forbids; 2 undecided; 3 the run failed; 64 wrong usage or a bad plan or history; 70 a bug in rig\n");
+        rig_cli_say("  %-12s%s\n", rig_cli_commands[i].name, rig_cli_commands[i].summary);
+    rig_cli_say("  %-12s%s\n", help_command.name, help_command.summary);
+    printf("\n");
+    rig_arguments_print_prose(
+        "`rig COMMAND --help` shows a command's options, `rig --version [--verbose]` the version.\n\n"
+        "exit status: 0 no requested level was refuted, on enough evidence; 1 an anomaly that a requested level\n"
+        "forbids; 2 undecided; 3 the run failed; 64 wrong usage or a bad plan or history; 70 a bug in rig\n");
 }
 
 static const struct rig_cli_command *find_command(const char *name)
@@ -84,8 +86,8 @@ static int dispatch(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0) {
         printf("rig %s (%s)\n", rig_version(), rig_commit());
         if (argc > 2 && strcmp(argv[2], "--verbose") == 0)
-            printf("compiler          %s\nbuild             %s\nlibraries         %s\ndriver interface  %u\n",
-                   rig_compiler(), rig_build_type(), rig_libraries(), RIG_DRIVER_ABI);
+            rig_cli_say("compiler          %s\nbuild             %s\nlibraries         %s\ndriver interface  %u\n",
+                        rig_compiler(), rig_build_type(), rig_libraries(), RIG_DRIVER_ABI);
         return RIG_EXIT_OK;
     }
     const struct rig_cli_command *command = find_command(argv[1]);

@@ -302,6 +302,8 @@ enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct
         rig_report_text(verdict, run, colour, columns, &out);
     if (rig_arguments_has(arguments, "verbose") && isatty(STDOUT_FILENO) == 1)
         rig_report_ending(verdict, colour, columns, &out);
+    if (!rig_arguments_json(arguments) && !rig_arguments_edn(arguments))
+        rig_cli_wrap(&out, stdout);
     enum rig_rc rc = print_buf(&out, err);
     rig_buf_done(&out);
     return rc;

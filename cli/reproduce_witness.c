@@ -356,7 +356,7 @@ static enum rig_rc find_smallest_plan(struct reproduction *reproduction, struct 
     if (rc == RIG_E_IO)
         return rc;
     if (!reproduction->is_shrunk && is_text(reproduction))
-        (void)printf("No smaller plan was found: %s.\n", err->text);
+        rig_cli_say("No smaller plan was found: %s.\n", err->text);
     *err = (struct rig_err){.rc = RIG_OK};
     return RIG_OK;
 }

@@ -505,19 +505,19 @@ static void add_latencies(const struct rig_text_page *page)
         if (latency->count == 0)
             continue;
         if (!any)
-            rig_buf_printf(page->out, "\n  %-20s %10s %9s %9s %9s %9s %9s %9s\n", "latency", "count", "mean", "p50",
+            rig_buf_printf(page->out, "\n  %-11s %9s %8s %8s %8s %8s %8s %8s\n", "latency", "count", "mean", "p50",
                            "p90", "p99", "p99.9", "max");
         any = true;
         struct rig_buf cell;
         rig_buf_init(&cell, 0);
         rig_words_count(&cell, latency->count);
-        rig_buf_printf(page->out, "  %-20s %10s", latency->name, rig_buf_text(&cell));
+        rig_buf_printf(page->out, "  %-11s %9s", latency->name, rig_buf_text(&cell));
         const int64_t values[] = {latency->mean_ns, latency->p50_ns,  latency->p90_ns,
                                   latency->p99_ns,  latency->p999_ns, latency->max_ns};
         for (size_t j = 0; j < sizeof values / sizeof values[0]; j++) {
             rig_buf_clear(&cell);
             rig_words_duration(&cell, values[j]);
-            rig_buf_printf(page->out, " %9s", rig_buf_text(&cell));
+            rig_buf_printf(page->out, " %8s", rig_buf_text(&cell));
         }
         rig_buf_add_char(page->out, '\n');
         rig_buf_done(&cell);

@@ -10,7 +10,7 @@
 #include "report/tell.h"
 #include "report/words.h"
 
-enum { PARTS_MOST = 30, NAME_WIDTH = 30, WIDTH = 30 };
+enum { PARTS_MOST = 30, NAME_WIDTH = 28, WIDTH = 18 };
 
 static const double significant = 0.05;
 
@@ -105,7 +105,7 @@ void rig_compare_runs(const struct rig_stored_run *a, const struct rig_stored_ru
 static void add_line(struct rig_buf *out, const char *name, const char *a, const char *b)
 {
     const char *mark = strcmp(a, b) == 0 ? "" : "  *";
-    if (strlen(a) <= WIDTH)
+    if (strlen(a) <= WIDTH && strlen(b) <= WIDTH)
         rig_buf_printf(out, "%-*s %-*s  %s%s\n", NAME_WIDTH, name, WIDTH, a, b, mark);
     else
         rig_buf_printf(out, "%s%s\n    A: %s\n    B: %s\n", name, mark, a, b);
@@ -162,11 +162,11 @@ static void add_anomalies(const struct rig_run_comparison *comparison, struct ri
     }
 }
 
-static const char method[] =
-    "*: differs; of numbers, more than chance explains. Counts by the exact conditional test of two Poisson\n"
-    "counts; throughput and latency by the rank test of Mann and Whitney on at most 30 equal parts of each\n"
-    "load; p values with Holm's correction, significant below 0.05. Anomalies with one cause count often:\n"
-    "repeat the runs before you rely on a difference of their counts.\n";
+static const char method[] = "*: differs; of numbers, more than chance explains. Counts by the exact\n"
+                             "conditional test of two Poisson counts; throughput and latency by the rank test\n"
+                             "of Mann and Whitney on at most 30 equal parts of each load; p values with Holm's\n"
+                             "correction, significant below 0.05. Anomalies with one cause count often: repeat\n"
+                             "the runs before you rely on a difference of their counts.\n";
 
 void rig_compare_text(const struct rig_run_comparison *comparison, struct rig_buf *out)
 {

@@ -134,16 +134,56 @@ static void fill(const struct rig_stored_run *run, struct row *row)
     rig_buf_done(&text);
 }
 
-static void add_cell(const char *cell, unsigned column, unsigned width, struct rig_buf *out)
+/* Columns that a table has on a screen, and their widths. */
+struct fitted {
+    unsigned widths[COLUMNS];
+    bool is_shown[COLUMNS];
+    unsigned left_out;
+};
+
+static unsigned whole_width(const struct fitted *fitted)
 {
-    const unsigned pad = width - width_of(cell);
-    const bool is_last = column == COLUMNS - 1;
-    if (is_number[column])
-        rig_buf_printf(out, "%*s", (int)pad, "");
-    rig_buf_add_text(out, cell);
-    if (!is_number[column])
-        rig_buf_printf(out, "%*s", (int)pad, "");
-    rig_buf_add_text(out, is_last ? "\n" : "  ");
+    unsigned width = 0;
+    for (unsigned column = 0; column < COLUMNS; column++)
+        width += fitted->is_shown[column] ? fitted->widths[column] + (width == 0 ? 0 : 2) : 0;
+    return width;
+}
+
+/* Leaves out columns until a row has at most `most` characters, then shortens names; 0: no limit. */
+static void fit(struct fitted *fitted, unsigned most)
+{
+    enum { NAME = 0, NAME_LEAST = 12 };
+    static const unsigned least_needed[] = {8, 5, 4, 6, 3}; /* size, server, driver, acknowledged, levels */
+    for (unsigned column = 0; column < COLUMNS; column++)
+        fitted->is_shown[column] = true;
+    fitted->left_out = 0;
+    for (unsigned i = 0; most > 0 && i < sizeof least_needed / sizeof least_needed[0]; i++) {
+        if (whole_width(fitted) <= most)
+            return;
+        fitted->is_shown[least_needed[i]] = false;
+        fitted->left_out++;
+    }
+    while (most > 0 && whole_width(fitted) > most && fitted->widths[NAME] > NAME_LEAST)
+        fitted->widths[NAME]--;
+}
+
+static void add_row(struct row *row, const struct fitted *fitted, struct rig_buf *out)
+{
+    unsigned last = COLUMNS - 1;
+    while (!fitted->is_shown[last])
+        last--;
+    for (unsigned column = 0; column <= last; column++) {
+        if (!fitted->is_shown[column])
+            continue;
+        cut(row->cells[column], fitted->widths[column]);
+        const int pad = (int)(fitted->widths[column] - width_of(row->cells[column]));
+        if (is_number[column])
+            rig_buf_printf(out, "%*s", pad, "");
+        rig_buf_add_text(out, row->cells[column]);
+        if (!is_number[column] && column < last)
+            rig_buf_printf(out, "%*s", pad, "");
+        rig_buf_add_text(out, column == last ? "\n" : "  ");
+    }
 }
 
 static void add_sums(const struct rig_run_list *list, struct rig_buf *out)
@@ -162,27 +202,44 @@ static void add_sums(const struct rig_run_list *list, struct rig_buf *out)
     rig_buf_add_char(out, '\n');
 }
 
-void rig_run_table_text(const struct rig_run_list *list, struct rig_buf *out)
+static void add_left_out(const struct fitted *fitted, struct rig_buf *out)
 {
-    unsigned widths[COLUMNS];
+    const char *before = "on a wider terminal also: ";
+    for (unsigned column = 0; column < COLUMNS; column++) {
+        if (fitted->is_shown[column])
+            continue;
+        rig_buf_printf(out, "%s%s", before, headings[column]);
+        before = ", ";
+    }
+    if (fitted->left_out > 0)
+        rig_buf_add_char(out, '\n');
+}
+
+void rig_run_table_text(const struct rig_run_list *list, unsigned columns, struct rig_buf *out)
+{
+    struct fitted fitted;
     struct row row;
     for (unsigned column = 0; column < COLUMNS; column++)
-        widths[column] = width_of(headings[column]);
+        fitted.widths[column] = width_of(headings[column]);
     for (size_t i = 0; i < list->count; i++) {
         fill(&list->runs[i], &row);
         for (unsigned column = 0; column < COLUMNS; column++) {
             const unsigned width = width_of(row.cells[column]);
-            widths[column] = width > widths[column] ? width : widths[column];
+            fitted.widths[column] = width > fitted.widths[column] ? width : fitted.widths[column];
         }
     }
-    for (unsigned column = 0; list->count > 0 && column < COLUMNS; column++)
-        add_cell(headings[column], column, widths[column], out);
+    fit(&fitted, columns);
+    for (unsigned column = 0; column < COLUMNS; column++)
+        (void)snprintf(row.cells[column], CELL_BYTES, "%s", headings[column]);
+    if (list->count > 0)
+        add_row(&row, &fitted, out);
     for (size_t i = 0; i < list->count; i++) {
         fill(&list->runs[i], &row);
-        for (unsigned column = 0; column < COLUMNS; column++)
-            add_cell(row.cells[column], column, widths[column], out);
+        add_row(&row, &fitted, out);
     }
     add_sums(list, out);
+    if (list->count > 0)
+        add_left_out(&fitted, out);
 }
 
 /* ---- JSON ---- */

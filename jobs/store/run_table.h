@@ -8,8 +8,9 @@
 #include "base/json_write.h"
 #include "jobs/store/run_list.h"
 
-/* A line a run, and one with the sums. */
-void rig_run_table_text(const struct rig_run_list *list, struct rig_buf *out);
+/* A line a run, and one with the sums. A row has at most `columns` characters, at least 60: details are left
+ * out where they do not fit, and a last line names them. 0: no limit. */
+void rig_run_table_text(const struct rig_run_list *list, unsigned columns, struct rig_buf *out);
 /* `{"runs": [...], "bytes": N}`. */
 void rig_run_table_json(const struct rig_run_list *list, struct rig_buf *out);
 /* One run: a line a fact. */

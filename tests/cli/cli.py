@@ -6,7 +6,8 @@
 A case is a file of comments and commands, each command followed by its expected output:
 
     # why this case is here
-    $ rig check skew.jsonl          run by sh in an empty folder that holds copies of inputs/; `$ pty ...` on a terminal
+    $ rig check skew.jsonl          run by sh in an empty folder that holds copies of inputs/; `$ pty ...` on a terminal,
+                                    `$ pty80 ...` on one of 80 columns
     | a line of standard output
     ! a line of standard error
     ? 1                             the exit status; 0 where the line is missing
@@ -18,14 +19,17 @@ On a terminal (`pty`) both streams are one, escape characters are shown as ^[.
 """
 
 import difflib
+import fcntl
 import os
 import pathlib
 import pty
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 HERE = pathlib.Path(__file__).resolve().parent
 RIG = pathlib.Path(os.environ.get("RIG", HERE.parents[1] / "build/release/rig")).resolve()
@@ -63,8 +67,11 @@ def read_terminal(fd):
         parts.append(part)
 
 
-def run_on_terminal(command, folder, environment):
+def run_on_terminal(columns, command, folder, environment):
+    """`columns`: of the terminal; 0 where it does not tell."""
     master, slave = pty.openpty()
+    if columns > 0:
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen(
         ["sh", "-c", command], cwd=folder, env=dict(environment, TERM="xterm"), stdin=slave, stdout=slave, stderr=slave
     )
@@ -76,8 +83,9 @@ def run_on_terminal(command, folder, environment):
 
 
 def run(command, folder, environment):
-    if command.startswith("pty "):
-        return run_on_terminal(command[4:], folder, environment)
+    terminal = re.match(r"pty([0-9]*) ", command)
+    if terminal:
+        return run_on_terminal(int(terminal[1] or 0), command[terminal.end():], folder, environment)
     done = subprocess.run(
         ["sh", "-c", command],
         cwd=folder,

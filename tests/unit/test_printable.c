@@ -83,6 +83,39 @@ static void bytes_that_are_no_utf8_are_replaced(void **state)
     assert_line("cut \xe2\x82", "cut ??"); /* the first bytes of a longer character */
 }
 
+static void assert_rows(const char *before, size_t columns, const char *after)
+{
+    struct rig_buf out;
+    rig_buf_init(&out, 0);
+    rig_wrap_rows(before, columns, &out);
+    assert_string_equal(rig_buf_text(&out), after);
+    rig_buf_done(&out);
+}
+
+static void rows_that_fit_stay(void **state)
+{
+    (void)state;
+    assert_rows("", 10, "");
+    assert_rows("a  b\n\n  c d e f g\nno end", 12, "a  b\n\n  c d e f g\nno end");
+    assert_rows("\x1b[1;31mten signs\xc3\xa4\x1b[0m", 10, "\x1b[1;31mten signs\xc3\xa4\x1b[0m");
+}
+
+static void long_rows_go_on_below_their_second_column(void **state)
+{
+    (void)state;
+    assert_rows("name   one two three\n", 14, "name   one two\n       three\n");
+    assert_rows("  one two three four\n", 12, "  one two\n    three\n    four\n");
+    assert_rows("long name first  second\n", 18, "long name first\n  second\n");
+    assert_rows("a  \x1b[1mb\x1b[0m c d e f\n", 8, "a  \x1b[1mb\x1b[0m c d\n   e f\n");
+}
+
+static void long_words_are_whole(void **state)
+{
+    (void)state;
+    assert_rows("see /a/long/path/to/a/file now\n", 10, "see\n  /a/long/path/to/a/file\n  now\n");
+    assert_rows("    /a/long/path\n", 10, "    /a/long/path\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -92,6 +125,9 @@ int main(void)
         cmocka_unit_test(every_control_character_is_replaced),
         cmocka_unit_test(direction_of_writing_cannot_be_turned),
         cmocka_unit_test(bytes_that_are_no_utf8_are_replaced),
+        cmocka_unit_test(rows_that_fit_stay),
+        cmocka_unit_test(long_rows_go_on_below_their_second_column),
+        cmocka_unit_test(long_words_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
