@@ -21,6 +21,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RIG = os.environ.get("RIG", str(ROOT / "build/release/rig"))
 BUILD = pathlib.Path(os.environ.get("RIG_BUILD", ROOT / "build/release"))
 LIMIT_MIB = 80
+# Linux counts the pages of a process on each processor, and adds such a count to the sum when it reaches 32 pages.
+UNCERTAIN_BYTES = 32 * os.sysconf("SC_PAGE_SIZE") * os.cpu_count()
 SHAPE = ["workload.keys.active=100", "workload.keys.distribution=uniform", "workload.keys.appends-per-key=100"]
 RARE = ["workload.keys.active=100", "workload.keys.distribution=exponential"]
 SHARES = (("usual.rig", 3, 3500000, SHAPE), ("rare.rig", 3, 3500000, RARE), ("usual.jsonl", 3, 190000, SHAPE),
@@ -73,7 +75,7 @@ def check_share(history, share, problems):
         peak = json.loads(limited.stdout)["cost"]["peak_bytes"] if limited.returncode == 0 else 0
         print(f"{history.name} of {history.stat().st_size >> 20} MiB within {limit_kib >> 10} MiB, {threads} threads: "
               f"{peak >> 20} MiB at most")
-        if limited.returncode != 0 or peak > limit_kib << 10:
+        if limited.returncode != 0 or peak > (limit_kib << 10) + UNCERTAIN_BYTES:
             problems.append(f"{history.name}, {threads} threads: exit status {limited.returncode}, {peak} bytes at most "
                             f"with a limit of {limit_kib} KiB {limited.stderr}")
 
