@@ -5,6 +5,7 @@
 #include "report/server_crashes.h"
 #include "report/known_report.h"
 #include "report/tell.h"
+#include "history/model/shared_value.h"
 #include "history/model/value_texts.h"
 
 #include <inttypes.h>
@@ -134,7 +135,10 @@ static void add_list(struct rig_buf *out, struct rig_read_list list)
 
 static void add_read_result(struct rig_buf *out, const struct rig_history *history, const struct rig_txn_op *op)
 {
-    if (op->read_state == RIG_READ_UNKNOWN)
+    if (rig_op_is_ambiguous(op)) {
+        rig_buf_add_char(out, ' ');
+        rig_shared_value_show(out, op->value);
+    } else if (op->read_state == RIG_READ_UNKNOWN)
         rig_buf_add_text(out, " ?");
     else if (op->read_state == RIG_READ_NIL)
         rig_buf_add_text(out, " nil");

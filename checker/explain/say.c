@@ -7,6 +7,7 @@
 #include "checker/explain/type_words.h"
 #include "checker/model/certified.h"
 #include "checker/model/object_words.h"
+#include "history/model/shared_value.h"
 #include "history/model/value_texts.h"
 #include "history/types/row_ops.h"
 #include "history/types/types.h"
@@ -90,7 +91,9 @@ static void say_result(const void *context, const struct rig_said *words, struct
 {
     const struct rig_history *history = context;
     const struct rig_txn_op *read = op_of(history, words);
-    if (read->read_state == RIG_READ_UNKNOWN)
+    if (rig_op_is_ambiguous(read))
+        rig_shared_value_show(text, read->value);
+    else if (read->read_state == RIG_READ_UNKNOWN)
         rig_buf_add_text(text, "?");
     else if (read->read_state == RIG_READ_NIL)
         rig_buf_add_text(text, "nil");

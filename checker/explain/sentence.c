@@ -466,6 +466,24 @@ static char *word_witness(const struct rig_history *history, const struct rig_wi
     return keep(&text, arena);
 }
 
+bool rig_sentence_word_choices(const struct rig_history *history, struct rig_witness *witness, enum rig_level level,
+                               const char *cases, struct rig_arena *arena)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text, "%s: ", rig_anomaly_info(witness->anomaly)->name);
+    add_names(history, witness, &text);
+    rig_buf_printf(&text, " read repeated values, and no choice of the writes that they saw keeps %s",
+                   rig_level_info(level)->name);
+    for (uint32_t i = 0; i < witness->txn_count; i++)
+        add_txn_line(history, witness, witness->txns[i], &text);
+    rig_buf_add_text(&text, cases);
+    rig_buf_add_text(&text, "\n  ");
+    add_refuted(witness, &text);
+    witness->text = keep(&text, arena);
+    return witness->text != NULL;
+}
+
 bool rig_sentence_word(const struct rig_history *history, struct rig_witness *witness, struct rig_arena *arena)
 {
     for (uint32_t i = 0; i < witness->step_count; i++) {

@@ -41,5 +41,9 @@ bool rig_sentence_word_cases(const struct rig_history *history, struct rig_cases
 
 /* Words a witness, in `arena`: the steps that reports show, and the whole. False when memory runs out. */
 bool rig_sentence_word(const struct rig_history *history, struct rig_witness *witness, struct rig_arena *arena);
+/* The same of transactions whose reads have no choice of writes that the level allows; `cases`: lines of their own,
+ * each after a line feed. */
+bool rig_sentence_word_choices(const struct rig_history *history, struct rig_witness *witness, enum rig_level level,
+                               const char *cases, struct rig_arena *arena);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "history/types/types.h"
 
 #define NONE RIG_REGISTER_NONE
 
@@ -157,11 +158,6 @@ static bool wrote_before(const struct rig_txn_op *ops, uint32_t op)
     return false;
 }
 
-bool rig_register_values_may_repeat(enum rig_workload workload)
-{
-    return workload == RIG_WORKLOAD_MULTI_KEY;
-}
-
 static bool collect_txn(struct search *s, uint32_t txn)
 {
     const struct rig_txn *t = &s->history->txns[txn];
@@ -169,7 +165,7 @@ static bool collect_txn(struct search *s, uint32_t txn)
     for (uint32_t i = 0; i < rig_txn_op_count(s->history, txn); i++) {
         const uint32_t version = version_at(s, txn, i), key = ops[i].key;
         const bool reads =
-            ops[i].kind != RIG_OP_WRITE && (version != NONE || rig_register_values_may_repeat(s->history->workload));
+            ops[i].kind != RIG_OP_WRITE && (version != NONE || rig_workload_repeats_values(s->history->workload));
         if (!s->suspected[key] || (version == NONE && !reads))
             continue;
         if (is_last_write(s, &ops[i], version)) {

@@ -29,9 +29,6 @@
 #include "checker/infer/noncyclic.h"
 #include "checker/infer/registers.h"
 
-/* Whether several writes of one value may leave open which of them a read saw: then it is open whether one is lost. */
-bool rig_register_values_may_repeat(enum rig_workload workload);
-
 /* Counts and notes them, and adds each one to `all`; not those of `open_keys` (per key: it may be used again; NULL:
  * none may). There are none where operations are missing. False when memory runs out. */
 bool rig_register_lost_writes(const struct rig_registers *registers, const uint8_t *open_keys, struct rig_arena *arena,

@@ -171,7 +171,7 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
         return "an omitted operation may have moved the consumer";
     if (asked == RIG_ANOMALY_LOST_WRITE && verdict->scope.lost_count > 0)
         return "an omitted operation may have overwritten the value";
-    if (asked == RIG_ANOMALY_LOST_WRITE && rig_register_values_may_repeat(verdict->scope.workload) &&
+    if (asked == RIG_ANOMALY_LOST_WRITE && rig_workload_repeats_values(verdict->scope.workload) &&
         verdict->scope.unknown_reads > 0)
         return "a read that leaves its writer open may have shown the value";
     if ((asked == RIG_ANOMALY_LOST_APPEND || asked == RIG_ANOMALY_LOST_WRITE) && !verdict->scope.has_invocations)

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "checker/judge/certify.h"
 #include "checker/judge/crash_views.h"
+#include "checker/judge/repeated_values.h"
 #include "checker/model/certified.h"
 #include "checker/evidence/claims.h"
 #include "checker/infer/type_inference.h"
@@ -354,6 +355,20 @@ static enum rig_rc look_at_crashes(const struct run *run, const char *name, cons
     return rig_durability_judge(history, check, verdict, err);
 }
 
+/* The choices of ambiguous reads need the whole history, which is read once more. */
+static enum rig_rc choose_writes(const struct run *run, const char *name, const struct rig_check_options *check,
+                                 struct rig_verdict *verdict, struct rig_err *err)
+{
+    const struct rig_load_options options = {.limit_bytes = check->limit_bytes};
+    struct rig_history *history = NULL;
+    if (!rig_repeated_values_matter(verdict))
+        return RIG_OK;
+    enum rig_rc rc = rig_source_rewind(run->source, err);
+    if (rc == RIG_OK)
+        rc = rig_history_take(run->source, &options, name, &history, err);
+    return rc == RIG_OK ? rig_repeated_values_decide(history, check, verdict, err) : rc;
+}
+
 static enum rig_rc check(struct rig_source *source, const char *name, const struct rig_stream_options *options,
                          struct rig_verdict **verdict, struct rig_err *err)
 {
@@ -383,6 +398,8 @@ static enum rig_rc check(struct rig_source *source, const char *name, const stru
     rc = compare(&run, name, &options->check, made, err);
     if (rc == RIG_OK)
         rc = look_at_crashes(&run, name, &options->check, made, err);
+    if (rc == RIG_OK)
+        rc = choose_writes(&run, name, &options->check, made, err);
     if (rc != RIG_OK) {
         rig_verdict_free(made);
         return rc;

@@ -13,6 +13,7 @@
 #include "checker/explain/assumed.h"
 #include "checker/explain/say.h"
 #include "history/model/value_texts.h"
+#include "history/types/types.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
 
@@ -195,6 +196,14 @@ static const char *ordered_by_guess(const struct judge *j)
     return j->scope->unordered_keys > 0 ? " in some order of the appends that no read shows" : NULL;
 }
 
+/* How the results of the reads are known. */
+static const char *known_reads(const struct judge *j)
+{
+    return rig_workload_repeats_values(j->scope->workload) && j->scope->open_reads > 0
+               ? "each read of a repeated value shows one of its writes"
+               : "every read is known";
+}
+
 static void say_test(const struct judge *j, unsigned level, struct rig_buf *text)
 {
     static const char *const orders[RIG_ALONG_COUNT] = {"", ", with process order", ", with real-time order"};
@@ -203,39 +212,34 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
     const enum rig_along order = rig_level_along((enum rig_level)level);
     const enum basis basis = basis_of((enum rig_level)level);
     const bool sums = j->type->no_edges && j->scope->open_reads > 0;
+    rig_buf_add_text(text, known_reads(j));
     if (is_explained(j, order))
-        rig_buf_printf(text, "every read is known, and one order of the committed transactions explains them all%s",
-                       kept[order]);
+        rig_buf_printf(text, ", and one order of the committed transactions explains them all%s", kept[order]);
     else if (sums && basis == BY_SNAPSHOTS)
-        rig_buf_printf(text, "every read is known, and one order of the snapshots and the commits explains them all%s",
-                       kept[order]);
+        rig_buf_printf(text, ", and one order of the snapshots and the commits explains them all%s", kept[order]);
     else if (sums)
         rig_buf_printf(text,
-                       basis == BY_ORDER
-                           ? "every read is known, and one order of the committed transactions explains those that "
-                             "found a row%s"
-                           : "every read is known, and shows the sum of the increments that were committed before it "
-                             "in some order%s",
+                       basis == BY_ORDER ? ", and one order of the committed transactions explains those that "
+                                           "found a row%s"
+                                         : ", and shows the sum of the increments that were committed before it "
+                                           "in some order%s",
                        kept[order]);
     else if (basis == BY_SNAPSHOTS && ordered_by_guess(j) != NULL)
-        rig_buf_printf(text, "every read is known, and%s each cycle%s has two rw edges in a row", ordered_by_guess(j),
+        rig_buf_printf(text, ", and%s each cycle%s has two rw edges in a row", ordered_by_guess(j),
                        order == RIG_ALONG_PLAIN ? "" : orders[order] + 1);
     else if (basis == BY_SNAPSHOTS)
         rig_buf_printf(text,
-                       "every read is known, every order of versions is total, and each cycle%s has two rw edges in "
+                       ", every order of versions is total, and each cycle%s has two rw edges in "
                        "a row",
                        order == RIG_ALONG_PLAIN ? "" : orders[order] + 1);
     else if (basis == BY_FLOW)
-        rig_buf_printf(text,
-                       "every read is known and shows final committed versions, and no cycle of ww and wr edges "
-                       "exists%s%s",
+        rig_buf_printf(text, " and shows final committed versions, and no cycle of ww and wr edges exists%s%s",
                        j->type->total_orders || ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j), orders[order]);
     else if (basis == BY_ORDER)
-        rig_buf_printf(text, "every read is known, and no cycle exists except those through predicates%s",
-                       orders[order]);
+        rig_buf_printf(text, ", and no cycle exists except those through predicates%s", orders[order]);
     else {
         RIG_INVARIANT(basis == BY_WRITES);
-        rig_buf_printf(text, "every read is known, and no cycle of ww edges %sexists%s%s",
+        rig_buf_printf(text, ", and no cycle of ww edges %sexists%s%s",
                        j->scope->unsettled ? "between acknowledged transactions " : "",
                        j->type->total_orders || ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j), orders[order]);
     }
@@ -262,7 +266,7 @@ static void say_held(const struct judge *j, unsigned level, struct rig_buf *text
             return;
         }
     }
-    rig_buf_printf(text, "every read is known, and no cycle that it forbids exists%s",
+    rig_buf_printf(text, "%s, and no cycle that it forbids exists%s", known_reads(j),
                    ordered_by_guess(j) == NULL ? "" : ordered_by_guess(j));
 }
 

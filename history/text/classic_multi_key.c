@@ -4,9 +4,9 @@
  *
  * A read of a value that several transactions wrote shows which of them only if it can be one alone: its transaction
  * completed before the others were invoked, and an acknowledged read found the key without a value, so that the value
- * was not there at first. Any other read of such a value is written without its result. Each order that explains the
- * transactions of the file therefore explains those written here; what refutes these refutes the file. As results are
- * missing, none of them makes a level hold.
+ * was not there at first. Any other read of such a value gets the value that its writes share (shared_value.h), which
+ * is no result: each order that explains the transactions of the file therefore explains those written here, and what
+ * refutes these refutes the file. The checker decides by the choices of such reads (checker/judge/repeated_values.h).
  *
  * A history without such values is left as it is.
  */
@@ -15,6 +15,7 @@
 
 #include <xxhash.h>
 
+#include "history/model/shared_value.h"
 #include "history/text/classic_private.h"
 
 /* A write, in the order of the file. */
@@ -217,22 +218,14 @@ static void put_own_value(struct rig_classic *r, const struct noted *noted, cons
 {
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    rig_buf_add_char(&text, '"');
-    for (size_t i = 0; i < value->length; i++) {
-        if (value->at[i] == '"' || value->at[i] == '\\')
-            rig_buf_add_char(&text, '\\');
-        rig_buf_add_char(&text, value->at[i]);
-    }
-    for (uint32_t i = 0; i < noted->mark_length; i++)
-        rig_buf_add_char(&text, '#');
-    rig_buf_printf(&text, "%u\"", number);
+    rig_shared_value_add(&text, value->at, value->length, noted->mark_length, number);
     const struct rig_text_slice written = {.at = rig_buf_text(&text), .length = text.size};
     rig_classic_end_micro(r, &written);
     r->out->failed |= text.failed;
     rig_buf_done(&text);
 }
 
-/* The result of a read: the value, that of the first write of it, or unknown. */
+/* The result of a read: the value, that of the first write of it, the one that all its writes share, or unknown. */
 static void put_result(struct rig_classic *r, const struct walk *walk, uint32_t item)
 {
     const struct noted *noted = r->numbers;
@@ -247,6 +240,8 @@ static void put_result(struct rig_classic *r, const struct walk *walk, uint32_t 
     else if (has_plain_key(walk) && rig_table_get(&noted->empty, hash_key(walk)) != RIG_TABLE_NONE &&
              value->first_from < item && value->others_from > item)
         put_own_value(r, noted, &walk->part[2], 1);
+    else if (has_plain_key(walk))
+        put_own_value(r, noted, &walk->part[2], RIG_SHARED_BY_ALL);
     else
         rig_classic_end_micro(r, NULL);
 }

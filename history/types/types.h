@@ -32,6 +32,12 @@ struct rig_data_type {
     const char *followed_by;     /* what links a value with the next one of its key: "was overwritten by" */
 };
 
+/* Whether transactions on registers may write a value to a key more than once (history/model/shared_value.h). */
+static inline bool rig_workload_repeats_values(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_MULTI_KEY;
+}
+
 /* The type of a history that tells none, as an empty one. */
 enum { RIG_WORKLOAD_DEFAULT = RIG_WORKLOAD_LIST_APPEND };
 

@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include "history/model/shared_value.h"
 #include "history/text/fault_text.h"
 #include "history/text/part/part_keys.h"
 #include "history/text/part/part_lists.h"
 #include "history/text/scan/number_text.h"
+#include "history/types/types.h"
 
 static const uint32_t none = RIG_TABLE_NONE;
 
@@ -147,6 +149,8 @@ static bool place_micro(struct rig_part *part, const struct rig_operation *opera
     part->has_null |= micro->value_kind == RIG_MICRO_NULL;
     if (micro->value_kind == RIG_MICRO_NUMBER)
         mop->value = micro->value;
+    if (rig_workload_repeats_values(part->facts.workload) && rig_value_is_shared(mop->value))
+        mop->read_state = RIG_READ_UNKNOWN;
     return micro->value_kind != RIG_MICRO_LIST ||
            rig_part_list(part, mop, micro, operation->elements.at + micro->first_element, type != RIG_OPERATION_FAIL);
 }

@@ -1,0 +1,32 @@
+/*
+ * Registers whose values repeat: levels decided by the writes that ambiguous reads may have shown.
+ *
+ * The reader of such files gives each write a value of its own ("5#1", "5#2", ...), and a read that may show several of
+ * them the shared value "5#?" without a result (history/text/classic_multi_key.c). The choices of such a read are the
+ * writes of that value that were invoked before its transaction completed, and the initial state where the user says
+ * that keys begin with the value. A level holds if it holds with some choice for each read, and is refuted if it is
+ * refuted with every one.
+ *
+ * CaDiCaL proposes choices, the check of a history with them is the theory: where the check refutes the level, the
+ * choices of the reads in its witness become a clause (lazy clause generation; Ohrimenko, Stuckey & Codish 2009, 3). The
+ * first proposal takes for each read the write that was acknowledged last before the read's transaction completed.
+ *
+ * Time: a check of the history for each proposal, and one for each clause; the solver's budget ends it. Space: 12 bytes
+ * a choice, and that of a check. Threads: one.
+ */
+#ifndef RIG_CHECKER_JUDGE_REPEATED_VALUES_H
+#define RIG_CHECKER_JUDGE_REPEATED_VALUES_H
+
+#include "checker/judge/check.h"
+
+/* Whether the verdict rests on a history in which reads may be ambiguous. */
+bool rig_repeated_values_matter(const struct rig_verdict *verdict);
+
+/*
+ * Completes the verdict on the history by the choices of its ambiguous reads. Takes the history. RIG_E_LIMIT when memory
+ * runs out.
+ */
+enum rig_rc rig_repeated_values_decide(struct rig_history *history, const struct rig_check_options *options,
+                                       struct rig_verdict *verdict, struct rig_err *err);
+
+#endif
