@@ -115,6 +115,8 @@ struct rig_generator_options {
     double joins;                    /* sql: share of the reads that join two tables */
     double absences;                 /* sql: share of the other reads, updates and deletes with NOT EXISTS */
     double skips;                    /* sql: share of the locking reads that skip locked rows */
+    double pairs;                    /* sql: share of the other reads that are an inner join */
+    double limits;                   /* sql: share of the other reads that show the first rows in an order */
     double references;               /* sql: share of the inserted rows that have u, and of those that have r */
     int64_t amount_most;             /* of an increment or a transfer */
     double amount_negative;          /* share of the increments of counters that are below 0 */
@@ -129,6 +131,7 @@ struct rig_generator_options {
     int64_t long_before;             /* enum rig_hold_place */
     int64_t long_most;               /* held at a time at most; 0: any number */
     double read_only;                /* share of transactions that only read, beside those that happen to */
+    double shapes;                   /* sql: share of the transactions that are steered toward dangerous structures */
     double rollbacks;                /* share of transactions that end with ROLLBACK in place of COMMIT */
     double rollback_share;           /* share of transactions that roll back to a savepoint */
     int64_t rollback_most;           /* the most operations between savepoint and rollback */

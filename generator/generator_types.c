@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "generator/group_ops.h"
+#include "generator/sql_shapes.h"
 #include "generator/sql_statements.h"
 #include "generator/workload.h"
 #include "history/types/row_ops.h"
@@ -257,7 +258,11 @@ static uint32_t rows_transaction(struct rig_generator *generator, struct rig_op 
 
 static uint32_t sql_transaction(struct rig_generator *generator, struct rig_op *ops, bool *read_only)
 {
-    return statements_transaction(generator, ops, read_only, rig_sql_statement_draw);
+    const double shapes = generator->reads_only ? 0 : generator->options.shapes;
+    if (shapes == 0 || rig_rng_unit(&generator->rng) >= shapes)
+        return statements_transaction(generator, ops, read_only, rig_sql_statement_draw);
+    *read_only = false;
+    return rig_sql_shape_draw(generator, ops);
 }
 
 /* The most operations of a transaction, three for a statement; and the writes of one, on average, also of logs. */
@@ -268,7 +273,9 @@ static uint32_t rows_operations(const struct rig_generator_options *options)
 
 static uint32_t sql_operations(const struct rig_generator_options *options)
 {
-    return (uint32_t)options->max_operations * RIG_SQL_OPS_A_STATEMENT;
+    const uint32_t statements = (uint32_t)options->max_operations;
+    const bool few = options->shapes > 0 && statements < RIG_SQL_SHAPE_STATEMENTS;
+    return (few ? RIG_SQL_SHAPE_STATEMENTS : statements) * RIG_SQL_OPS_A_STATEMENT;
 }
 
 static double rows_writes(const struct rig_generator_options *options)

@@ -291,6 +291,18 @@ const struct rig_option rig_generator_option_table[] = {
      .help =
          "type sql: share of the other such reads, and of the updates and deletes without subqueries, which ask that "
          "there is NOT EXISTS a row with the same value in a table that is drawn"},
+    {.name = "statements.inner-joins",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(pairs),
+     .default_text = "0%",
+     .help = "type sql: share of the other such reads which are an inner join with a table that is drawn"},
+    {.name = "statements.limits",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(limits),
+     .default_text = "0%",
+     .help =
+         "type sql: share of the other such reads which show the first rows only: ORDER BY a number and the id, with "
+         "a LIMIT of 1 to 5 rows"},
     {.name = "statements.skip-locked",
      .type = RIG_OPTION_SHARE,
      .offset = AT(skips),
@@ -381,6 +393,14 @@ const struct rig_option rig_generator_option_table[] = {
      .offset = AT(read_only),
      .default_text = "0%",
      .help = "share of the transactions whose operations all read, beside those that read only by chance"},
+    {.name = "shapes",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(shapes),
+     .default_text = "0%",
+     .help =
+         "type sql: share of the transactions that are steered toward dangerous structures (two rw edges in a row, "
+         "phantoms in a gap, rows that are deleted and inserted again), on two tables; the statements of the others "
+         "are drawn one by one"},
     {.name = "rollbacks",
      RIG_OPTION_VARIED(.chance = 0.2, .values = "5% 20%",
                        .with = "workload.type=list-append|rw-register|set|counter|bank|predicate|sql"),
@@ -465,6 +485,8 @@ static const struct effect {
     {"statements.subqueries", DRAWN, T(SQL)},
     {"statements.joins", DRAWN, T(SQL)},
     {"statements.not-exists", DRAWN, T(SQL)},
+    {"statements.inner-joins", DRAWN, T(SQL)},
+    {"statements.limits", DRAWN, T(SQL)},
     {"statements.skip-locked", DRAWN, T(SQL)},
     {"statements.references", DRAWN, T(SQL)},
     {"amount.most", DRAWN, T(COUNTER) | T(BANK)},
@@ -477,6 +499,7 @@ static const struct effect {
     {"rows", S(GENERAL) | S(TPCC) | S(RUBIS) | S(COURSEWARE), ANY_TYPE},
     {"long-transactions.share", DRAWN | APPLICATIONS, ~(unsigned)RIG_OBJECT_TYPES},
     {"read-only", DRAWN, OPERATIONS},
+    {"shapes", DRAWN, T(SQL)},
     {"rollbacks", DRAWN | APPLICATIONS, ~(unsigned)RIG_OBJECT_TYPES},
     {"savepoints.share", DRAWN, T(LIST_APPEND) | T(RW_REGISTER) | T(SET) | T(COUNTER) | T(BANK)},
 };

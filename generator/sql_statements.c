@@ -2,7 +2,7 @@
 
 #include "history/types/row_ops.h"
 
-enum { TEMPLATE_STREAM = 118, OFTEN = 5, NULLS_OF_CONSTANTS = 4, REFERENCED = 8 };
+enum { TEMPLATE_STREAM = 118, OFTEN = 5, NULLS_OF_CONSTANTS = 4, REFERENCED = 8, MOST_LIMIT = 5 };
 
 static uint32_t below(struct rig_rng *rng, uint32_t bound)
 {
@@ -169,7 +169,9 @@ uint32_t rig_generator_clauses(const struct rig_generator_options *options)
     return (options->subqueries > 0 ? UINT32_C(1) << RIG_ROW_SOURCE : 0) |
            (options->joins > 0 ? UINT32_C(1) << RIG_ROW_PARTNERS : 0) |
            (options->absences > 0 ? UINT32_C(1) << RIG_ROW_ABSENT : 0) |
-           (options->skips > 0 ? UINT32_C(1) << RIG_ROW_SKIPS : 0);
+           (options->skips > 0 ? UINT32_C(1) << RIG_ROW_SKIPS : 0) |
+           (options->pairs > 0 ? UINT32_C(1) << RIG_ROW_PAIRS : 0) |
+           (options->limits > 0 ? UINT32_C(1) << RIG_ROW_LIMIT : 0);
 }
 
 static struct rig_op condition_op(const struct rig_generator *generator, int64_t key, int64_t value)
@@ -255,6 +257,24 @@ static uint32_t draw_change(struct rig_generator *generator, struct rig_key_slot
     return count;
 }
 
+static struct rig_op limit_op(struct rig_generator *generator, int64_t key)
+{
+    const uint32_t column = below(&generator->rng, RIG_ROW_NUMBERS), rows = 1 + below(&generator->rng, MOST_LIMIT);
+    return condition_op(generator, key, rig_row_clause_value(RIG_ROW_LIMIT, column, rows));
+}
+
+/* The clause of a selection. */
+static enum rig_row_clause_kind draw_clause(struct rig_generator *generator)
+{
+    const struct rig_generator_options *options = &generator->options;
+    struct rig_rng *rng = &generator->rng;
+    return chance(rng, options->joins)      ? RIG_ROW_PARTNERS
+           : chance(rng, options->absences) ? RIG_ROW_ABSENT
+           : chance(rng, options->pairs)    ? RIG_ROW_PAIRS
+           : chance(rng, options->limits)   ? RIG_ROW_LIMIT
+                                            : RIG_ROW_NO_CLAUSE;
+}
+
 static uint32_t draw_read(struct rig_generator *generator, const struct rig_key_slot *slot, bool *locks,
                           struct rig_op *ops)
 {
@@ -265,9 +285,11 @@ static uint32_t draw_read(struct rig_generator *generator, const struct rig_key_
     if (*locks && chance(&generator->rng, options->skips)) {
         ops[count++] = condition_op(generator, slot->key, rig_row_clause_value(RIG_ROW_SKIPS, 0, 0));
     } else if (way == RIG_ROW_SELECTED) {
-        const bool joins = chance(&generator->rng, options->joins);
-        if (joins || chance(&generator->rng, options->absences))
-            count += add_further(generator, joins ? RIG_ROW_PARTNERS : RIG_ROW_ABSENT, slot->key, ops);
+        const enum rig_row_clause_kind kind = draw_clause(generator);
+        if (rig_row_is_further(kind))
+            count += add_further(generator, kind, slot->key, ops);
+        else if (kind == RIG_ROW_LIMIT)
+            ops[count++] = limit_op(generator, slot->key);
     }
     ops[count++] = condition_op(generator, slot->key, draw_condition(generator, way));
     ops[count++] = (struct rig_op){generator->type->read_op, slot->key, 0};

@@ -314,17 +314,20 @@ static void add_clause(const struct rig_history *history, uint32_t txn, uint32_t
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const struct rig_row_clause clause = rig_row_clause_before(ops, op);
-    const bool joins = clause.kind == RIG_ROW_PARTNERS || clause.kind == RIG_ROW_ABSENT;
+    const bool pairs = clause.kind == RIG_ROW_PARTNERS || clause.kind == RIG_ROW_PAIRS;
+    const bool joins = pairs || clause.kind == RIG_ROW_ABSENT;
     const uint32_t own = joins ? rig_row_own_read(ops, rig_txn_op_count(history, txn), op) : RIG_ROW_NO_PART;
     if (own != RIG_ROW_NO_PART)
         rig_say(history, text,
-                clause.kind == RIG_ROW_PARTNERS ? " and %s = %s of a row of table %K to join"
-                                                : " and %s = %s of a row of table %K, by NOT EXISTS,",
+                pairs ? " and %s = %s of a row of table %K to join"
+                      : " and %s = %s of a row of table %K, by NOT EXISTS,",
                 column_name(clause.partner), column_name(clause.column), ops[own].key);
     else if (clause.kind == RIG_ROW_SOURCE)
         rig_buf_add_text(text, " for a subquery");
     else if (clause.kind == RIG_ROW_SKIPS)
         rig_buf_add_text(text, " without locked rows");
+    else if (clause.kind == RIG_ROW_LIMIT)
+        rig_say(history, text, " by %s and id, the first %d,", column_name(clause.column), (int32_t)clause.partner);
 }
 
 static void add_query(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)

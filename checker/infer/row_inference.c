@@ -364,6 +364,14 @@ static bool may_have_partners(const struct infer *in, uint32_t txn, uint32_t op)
            first[1] - first[0] > rig_txn_op_list(in->history, &ops[op]).count / 2;
 }
 
+/* Whether the read is of an inner join: two rows neither of which it shows may be a pair. */
+static bool is_of_pairs(const struct rig_txn_op *ops, uint32_t op)
+{
+    struct rig_row_clause clause = {.kind = RIG_ROW_NO_CLAUSE};
+    (void)rig_row_further_read(ops, op, &clause);
+    return clause.kind == RIG_ROW_PAIRS || rig_row_clause_before(ops, op).kind == RIG_ROW_PAIRS;
+}
+
 static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
 {
     struct shown shown = {.ops = rig_txn_ops(in->history, txn), .txn = txn, .op = op};
@@ -410,7 +418,7 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
                        : in->shown_by[insert] != in->reads && !take_absent(in, &shown, insert))
             return false;
     }
-    if (shown.condition.is_partial && !shown.is_missing)
+    if ((shown.condition.is_partial || is_of_pairs(shown.ops, op)) && !shown.is_missing)
         shown.is_missing = may_have_partners(in, txn, op);
     in->open_reads += shown.is_open || shown.is_missing;
     in->missing_reads += shown.is_missing && !shown.is_open;

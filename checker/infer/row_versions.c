@@ -71,6 +71,10 @@ static const char *misfit_of_read(const struct rig_txn_op *ops, uint32_t count, 
     const struct rig_row_where asked = rig_row_condition_at(ops, i + 2);
     if (asked.column != RIG_ROW_BY_TESTS || asked.form != RIG_ROW_LISTED)
         return "a clause of a read that does not list rows by columns";
+    const bool replaces = i + 3 < count && rig_row_writes(&ops[i + 3]) && ops[i + 3].key == ops[i].key &&
+                          !rig_row_inserts(ops[i + 3].value);
+    if (clause.kind == RIG_ROW_LIMIT && (asked.way != RIG_ROW_SELECTED || replaces))
+        return "a limit of a read that locks its rows, aggregates them or changes them";
     if (!rig_row_is_further(clause.kind))
         return NULL;
     const uint32_t own = rig_row_own_read(ops, count, i + 2);

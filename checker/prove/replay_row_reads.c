@@ -238,41 +238,49 @@ static enum rig_rc find_born(const struct executing *x, uint32_t op, const struc
 
 /* ---- reads with clauses ---- */
 
-/* Whether a row that meets the condition has the value in the condition's column. */
-static bool has_partner(const struct executing *x, uint32_t key, const struct rig_row_where *condition)
+/* Whether a row that meets the condition has the value in the condition's column. `own_only`: one that the transaction
+ * wrote. */
+static bool has_partner(const struct executing *x, uint32_t key, const struct rig_row_where *condition, bool own_only)
 {
     for (uint32_t i = x->rows.first[key]; i < x->rows.first[key + 1]; i++) {
         const struct rig_replayed_row *row = &x->rows.rows[i];
         const int64_t version = rig_replayed_version(&x->rows, row, NULL);
-        if (version != 0 && meets(x, row, condition, version))
+        if ((!own_only || row->own_mark == x->rows.mark) && version != 0 && meets(x, row, condition, version))
             return true;
     }
     return false;
 }
 
-/* A row that meets the condition of a statement with NOT EXISTS, and that it does not show, has a partner. */
-static enum rig_rc find_partners(const struct executing *x, uint32_t op, const struct rig_row_where *condition)
+/* A row that meets the condition of the statement, and that it does not show: with NOT EXISTS it has a partner, in an
+ * inner join it has none. `own_only`: among the rows that the transaction wrote, which no read may miss. */
+static enum rig_rc find_partners(const struct executing *x, uint32_t op, const struct rig_row_where *condition,
+                                 bool own_only)
 {
     const struct rig_history *history = x->r->history;
     const struct rig_txn_op *ops = rig_txn_ops(history, x->txn);
     const uint32_t key = history->ops[op].key;
     struct rig_row_clause clause = {.kind = RIG_ROW_NO_CLAUSE};
     const uint32_t further = rig_row_further_read(ops, op - history->txns[x->txn].first_op, &clause);
-    if (clause.kind != RIG_ROW_ABSENT)
+    if ((clause.kind != RIG_ROW_ABSENT || own_only) && clause.kind != RIG_ROW_PAIRS)
         return RIG_OK;
-    struct rig_row_where partner = rig_row_all();
+    struct rig_row_where partner = rig_row_all(), alone = *condition;
     (void)rig_row_condition_of(ops[further - 1].value, &partner);
     partner.is_joined = true;
     partner.joined_column = clause.partner;
+    alone.is_joined = false;
     for (uint32_t i = x->rows.first[key]; i < x->rows.first[key + 1]; i++) {
         const struct rig_replayed_row *row = &x->rows.rows[i];
         const int64_t version = rig_replayed_version(&x->rows, row, NULL);
-        if (version == 0 || row->shown == op + 1 || !meets(x, row, condition, version))
+        if (version == 0 || row->shown == op + 1 || !meets(x, row, &alone, version) ||
+            (own_only && row->own_mark != x->rows.mark))
             continue;
         partner.joined_values = UINT32_C(1)
                                 << rig_row_column_code(rig_replayed_contents(&x->rows, row, version), clause.column);
-        if (!has_partner(x, ops[further].key, &partner))
-            return refuse(x, op, "the read misses a row that meets its condition and has no partner");
+        if (has_partner(x, ops[further].key, &partner, own_only) == (clause.kind == RIG_ROW_PAIRS))
+            return refuse(x, op,
+                          clause.kind == RIG_ROW_PAIRS
+                              ? "the join misses a row that has a partner"
+                              : "the read misses a row that meets its condition and has no partner");
     }
     return RIG_OK;
 }
@@ -281,11 +289,16 @@ static enum rig_rc find_partners(const struct executing *x, uint32_t op, const s
 static enum rig_rc miss_by_clause(const struct executing *x, uint32_t op, const struct rig_row_where *condition,
                                   bool may_miss)
 {
-    const enum rig_row_clause_kind kind =
-        rig_row_clause_before(rig_txn_ops(x->r->history, x->txn), op - x->r->history->txns[x->txn].first_op).kind;
-    if (rig_row_is_further(kind))
+    const struct rig_txn_op *ops = rig_txn_ops(x->r->history, x->txn);
+    const uint32_t place = op - x->r->history->txns[x->txn].first_op;
+    struct rig_row_clause further = {.kind = RIG_ROW_NO_CLAUSE};
+    const enum rig_row_clause_kind kind = rig_row_clause_before(ops, place).kind;
+    (void)rig_row_further_read(ops, place, &further);
+    if (kind == RIG_ROW_LIMIT)
+        return refuse(x, op, "the read has a limit among rows whose contents are not known");
+    if (rig_row_is_further(kind) || further.kind == RIG_ROW_PAIRS)
         return refuse(x, op, "the read has partners of rows whose contents are not known");
-    return may_miss ? RIG_OK : find_partners(x, op, condition);
+    return may_miss ? RIG_OK : find_partners(x, op, condition, false);
 }
 
 /* ---- reads ---- */
@@ -359,7 +372,8 @@ static enum rig_rc read_now(const struct executing *x, uint32_t op)
         rc = may_miss ? miss_rows(x, op, &condition) : find_born(x, op, &condition, NULL);
     if (rc == RIG_OK && !may_miss && count_rows(x, at->key, &condition, NULL).count != shown)
         rc = refuse(x, op, "the read misses a row that meets its condition");
-    return rc;
+    const bool all = rc == RIG_OK && x->r->kind != RIG_ORDER_COMMITS;
+    return all ? find_partners(x, op, &condition, may_miss) : rc;
 }
 
 /* ---- writes ---- */

@@ -151,6 +151,8 @@ enum {
       "without another test")                                                                                          \
     X(STALE_FOREIGN_KEY, "stale-foreign-key", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_SQL,                                   \
       "a commit checks references between rows as they were when its transaction began")                               \
+    X(WRONG_LIMIT, "wrong-limit", 1 << RIG_SIM_SNAPSHOT, 1 << RIG_WORKLOAD_SQL,                                        \
+      "a limit counts rows that other transactions have changed since the snapshot, and does not show them")           \
     X(STALE_SUBQUERY, "stale-subquery", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_SQL,                                         \
       "a subquery, or a table that is joined, is read as it was 20 commits before")                                    \
     X(SKIPPED_POLL, "skipped-poll", RIG_SIM_AT_ANY, RIG_SIM_LOGS, "a poll leaves out one of its records")              \

@@ -114,7 +114,8 @@ struct statement {
     bool follows;                 /* no snapshot says what it saw */
     struct rig_row_clause clause; /* of its further read, at `further` */
     uint32_t further;
-    uint32_t taken;                   /* bits of codes: the values of partners, with NOT EXISTS */
+    uint32_t taken;                   /* bits of codes: the values of partners, with NOT EXISTS and in an inner join */
+    uint32_t limit;                   /* the number of rows that it shows at most; 0: it has none */
     struct rig_row_subqueries source; /* of its subqueries */
 };
 
@@ -151,8 +152,8 @@ static bool take_row(struct statement *s, const struct seen_row *seen)
     const uint64_t writer = seen->writer;
     struct rig_sim_left_row *left = seen->left;
     const bool removes = s->number != 0 && rig_row_action(s->number) == RIG_ROWS_DELETE;
-    if (s->clause.kind == RIG_ROW_ABSENT &&
-        (s->taken >> rig_row_column_code(seen->contents, s->clause.column) & 1) != 0)
+    const bool partner = (s->taken >> rig_row_column_code(seen->contents, s->clause.column) & 1) != 0;
+    if ((s->clause.kind == RIG_ROW_ABSENT && partner) || (s->clause.kind == RIG_ROW_PAIRS && !partner))
         return true;
     if (!rig_sim_shown_rows_add(&s->work->shown, id) || !rig_sim_shown_rows_add(&s->work->shown, number))
         return false;
@@ -381,6 +382,16 @@ static bool read_partners(struct statement *s, uint64_t first, uint32_t count)
     return run_selection(&further);
 }
 
+/* An inner join: a row of the other table that changes may become a partner of one that is not shown. */
+static bool note_partners(struct statement *s)
+{
+    const struct statement further = further_of(s);
+    return further.table != NONE &&
+           (!validates(s->engine) ||
+            rig_sim_wheres_add(&s->work->reads,
+                               (struct rig_sim_where){further.table, further.claimed, further.condition}));
+}
+
 /* NOT EXISTS is a read that shows none: a partner that appears later changes it. */
 static bool read_absence(struct statement *s, uint64_t first, uint32_t count)
 {
@@ -411,6 +422,56 @@ static bool find_taken(struct statement *s)
     return true;
 }
 
+/* ---- limits ---- */
+
+/* The code by which the row is ordered. */
+static uint32_t order_of(const struct statement *s, const int64_t *shown)
+{
+    return rig_row_column_code(contents_shown(s, shown[0], shown[1]), s->condition.ordered_column);
+}
+
+/* Whether another transaction has changed the row since the version that is shown. */
+static bool is_changed(const struct statement *s, const int64_t *shown)
+{
+    const struct rig_sim_stored_table *table = &s->engine->predicates.tables.at[s->table];
+    for (uint32_t row = 0; row < table->rows.count; row++) {
+        if (table->rows.at[row].id == shown[0])
+            return find_left(s->work, s->table, row) == NULL &&
+                   table->versions.at[table->rows.at[row].newest].commit > s->commit;
+    }
+    return false;
+}
+
+/* Leaves the first rows by their order; a bug leaves out those of them that changed. */
+static void limit_rows(struct statement *s)
+{
+    int64_t *shown = &s->work->shown.at[s->first];
+    const size_t count = (s->work->shown.count - s->first) / 2;
+    const bool wrong = s->limit > 0 && rig_sim_bug_strikes(s->engine, RIG_SIM_BUG_WRONG_LIMIT);
+    size_t kept = 0;
+    if (s->limit == 0)
+        return;
+    for (size_t i = 0; i < count && i < s->limit; i++) {
+        size_t least = i;
+        for (size_t at = i + 1; at < count; at++) {
+            const uint32_t a = order_of(s, &shown[2 * at]), b = order_of(s, &shown[2 * least]);
+            least = a < b || (a == b && shown[2 * at] < shown[2 * least]) ? at : least;
+        }
+        const int64_t row[] = {shown[2 * least], shown[2 * least + 1]};
+        shown[2 * least] = shown[2 * i];
+        shown[2 * least + 1] = shown[2 * i + 1];
+        shown[2 * i] = row[0];
+        shown[2 * i + 1] = row[1];
+    }
+    for (size_t i = 0; i < count && i < s->limit; i++) {
+        if (wrong && is_changed(s, &shown[2 * i]))
+            continue;
+        shown[2 * kept] = shown[2 * i];
+        shown[2 * kept++ + 1] = shown[2 * i + 1];
+    }
+    s->work->shown.count = s->first + 2 * kept;
+}
+
 /* ---- reads ---- */
 
 /* A read by the condition, which may write. */
@@ -418,11 +479,13 @@ static bool run_selection(struct statement *s)
 {
     s->first = s->work->shown.count;
     const size_t rows_before = s->work->seen.rows.count;
+    RIG_REQUIRE(s->limit == 0 || !s->engine->predicates.evidence.full);
     if (validates(s->engine) &&
         !rig_sim_wheres_add(&s->work->reads, (struct rig_sim_where){s->table, s->claimed, s->condition}))
         return false;
     if (!show(s) || !rig_sim_shown_rows_reserve(&s->work->shown, s->first + 2) || !take_rows(s))
         return false;
+    limit_rows(s);
     lose_row(s);
     if (s->condition.form != RIG_ROW_LISTED)
         count_rows(s);
@@ -436,10 +499,14 @@ static bool run_selection(struct statement *s)
 static bool run_read(struct statement *s)
 {
     const struct rig_op *ops = s->session->ops;
-    const enum rig_row_clause_kind kind = clause_before(ops, s->op).kind;
-    if (kind == RIG_ROW_PARTNERS || kind == RIG_ROW_ABSENT)
+    const struct rig_row_clause clause = clause_before(ops, s->op);
+    const enum rig_row_clause_kind kind = clause.kind;
+    if (rig_row_is_further(kind) && kind != RIG_ROW_SOURCE)
         return true; /* with the statement's own read */
     find_condition(s);
+    s->limit = kind == RIG_ROW_LIMIT ? clause.partner : 0;
+    s->condition.is_ordered = kind == RIG_ROW_LIMIT;
+    s->condition.ordered_column = clause.column;
     find_further(s);
     const struct rig_op *behind = s->op + 1 < s->session->op_count ? &ops[s->op + 1] : NULL;
     if (behind != NULL && behind->kind == RIG_OP_ROW && behind->key == ops[s->op].key && behind->value > 0 &&
@@ -453,7 +520,8 @@ static bool run_read(struct statement *s)
                        : s->commit;
     if (s->clause.kind == RIG_ROW_SOURCE)
         take_source(s, s->further);
-    if ((s->clause.kind == RIG_ROW_ABSENT && !find_taken(s)) || !run_selection(s))
+    const bool asks_partners = s->clause.kind == RIG_ROW_ABSENT || s->clause.kind == RIG_ROW_PAIRS;
+    if ((asks_partners && !find_taken(s)) || !run_selection(s))
         return false;
     const struct rig_read result = s->session->work->results.at[s->op];
     if (s->clause.kind == RIG_ROW_SOURCE && result.count == 0) /* then the subquery is not run */
@@ -462,6 +530,8 @@ static bool run_read(struct statement *s)
         s->session->work->results.at[s->further] = (struct rig_read){.state = RIG_READ_NIL};
         return read_absence(s, result.first_element, result.count);
     }
+    if (s->clause.kind == RIG_ROW_PAIRS)
+        return note_partners(s) && read_partners(s, result.first_element, result.count);
     return s->clause.kind != RIG_ROW_PARTNERS || read_partners(s, result.first_element, result.count);
 }
 

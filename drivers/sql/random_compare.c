@@ -321,6 +321,49 @@ static enum rig_rc compare_absence(struct compared *c, struct rig_err *err)
     return disagree(c, "NOT EXISTS", err);
 }
 
+static enum rig_rc compare_pairs(struct compared *c, struct rig_err *err)
+{
+    const struct form form = draw_form(&c->rng, RIG_ROW_PAIRS);
+    const uint64_t own = rows_with(c, &form.own), others = rows_with(c, &form.further);
+    const uint32_t values = values_of(c, own, form.clause.column) & values_of(c, others, form.clause.partner) &
+                            ~(UINT32_C(1) << RIG_ROW_NULL);
+    const enum rig_rc rc = ask_form(c, &form, err);
+    if (rc != RIG_OK || (!c->odd && c->shown == with_values(c, own, form.clause.column, values) &&
+                         c->further == with_values(c, others, form.clause.partner, values)))
+        return rc;
+    return disagree(c, "an inner join", err);
+}
+
+/* The first rows that have a value in the column; the rows' ids ascend. */
+static uint64_t first_rows(const struct compared *c, uint64_t rows, uint32_t column, uint32_t limit)
+{
+    uint64_t first = 0;
+    for (uint32_t code = RIG_ROW_NULL + 1; code < RIG_ROW_VALUE_CODES; code++) {
+        for (uint32_t row = 0; limit > 0 && row < COMPARED_ROWS; row++) {
+            if ((rows >> row & 1) == 0 || rig_row_column_code(c->contents[row], column) != code)
+                continue;
+            first |= UINT64_C(1) << row;
+            limit--;
+        }
+    }
+    return first;
+}
+
+static enum rig_rc compare_limit(struct compared *c, struct rig_err *err)
+{
+    const struct rig_row_clause clause = {.kind = RIG_ROW_LIMIT,
+                                          .column = (uint8_t)rig_rng_below(&c->rng, RIG_ROW_NUMBERS),
+                                          .partner = (uint8_t)(1 + rig_rng_below(&c->rng, 9))};
+    struct form form = {.own = rig_row_tests_of(rig_sql_random_tests(&c->rng))};
+    add_reading(&form, &form.own, &clause);
+    form.op = form.op_count - 1;
+    const uint64_t first = first_rows(c, rows_with(c, &form.own), clause.column, clause.partner);
+    const enum rig_rc rc = ask_form(c, &form, err);
+    if (rc != RIG_OK || (!c->odd && c->shown == first && c->further == 0))
+        return rc;
+    return disagree(c, "ORDER BY with a limit", err);
+}
+
 /* An update of a number by a subquery. */
 static enum rig_rc compare_subquery(struct compared *c, int64_t count, struct rig_err *err)
 {
@@ -393,6 +436,10 @@ static enum rig_rc compare_forms(struct compared *c, struct rig_err *err)
             rc = compare_join(c, err);
         if (rc == RIG_OK && (clauses >> RIG_ROW_ABSENT & 1) != 0)
             rc = compare_absence(c, err);
+        if (rc == RIG_OK && (clauses >> RIG_ROW_PAIRS & 1) != 0)
+            rc = compare_pairs(c, err);
+        if (rc == RIG_OK && (clauses >> RIG_ROW_LIMIT & 1) != 0)
+            rc = compare_limit(c, err);
         if (rc == RIG_OK && (clauses >> RIG_ROW_SOURCE & 1) != 0)
             rc = i % 2 == 0 ? compare_subquery(c, i, err) : compare_insert_select(c, i, err);
     }

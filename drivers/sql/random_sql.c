@@ -101,7 +101,8 @@ struct statement {
     const char *table, *other; /* of `key`, and of `further.key` */
     int64_t key;
     struct rig_row_where condition;
-    bool skips;     /* SKIP LOCKED */
+    bool skips; /* SKIP LOCKED */
+    struct rig_row_clause limit;
     int64_t number; /* of what it writes; 0: it reads */
     struct further further;
 };
@@ -157,6 +158,7 @@ static bool find_statement(const struct rig_transaction *transaction, uint32_t o
     s->key = of->key;
     s->condition = rig_row_all();
     s->further = (struct further){.clause = {.kind = RIG_ROW_NO_CLAUSE}};
+    s->limit = s->further.clause;
     if (rig_sql_is_silent(transaction, op) || rig_row_is_further(clause.kind))
         return false;
     if (of->kind == RIG_OP_ROW) {
@@ -165,6 +167,7 @@ static bool find_statement(const struct rig_transaction *transaction, uint32_t o
     }
     (void)tests_before(ops, op, &s->condition);
     s->skips = clause.kind == RIG_ROW_SKIPS;
+    s->limit = clause.kind == RIG_ROW_LIMIT ? clause : s->limit;
     s->number = rig_sql_number_behind(transaction, op);
     const uint32_t read = rig_sql_random_further(transaction, op);
     if (is_insert_select(transaction, op)) {
@@ -250,9 +253,9 @@ static void add_join(const struct statement *s, struct rig_buf *sql)
         [RIG_SQL_RANDOM_STANDARD] = "x.id, x.v, 0 - y.id, y.v",
         [RIG_SQL_RANDOM_PERCENT] = "x.id, x.v, 0 - y.id, y.v"};
     const struct further *further = &s->further;
-    rig_buf_printf(sql, "SELECT %s FROM %s x LEFT JOIN %s y ON y.k = %" PRId64 " AND y.%s = x.%s AND (",
-                   shown[s->dialect], s->table, s->other, further->key, column_name(further->clause.partner),
-                   column_name(further->clause.column));
+    rig_buf_printf(sql, "SELECT %s FROM %s x %sJOIN %s y ON y.k = %" PRId64 " AND y.%s = x.%s AND (", shown[s->dialect],
+                   s->table, further->clause.kind == RIG_ROW_PAIRS ? "" : "LEFT ", s->other, further->key,
+                   column_name(further->clause.partner), column_name(further->clause.column));
     add_qualified(s, further->tests, 'y', sql);
     rig_buf_printf(sql, ") WHERE x.k = %" PRId64 " AND (", s->key);
     add_qualified(s, s->condition.column == RIG_ROW_BY_TESTS ? (uint64_t)s->condition.least : 0, 'x', sql);
@@ -278,6 +281,10 @@ static void add_read(const struct statement *s, struct rig_buf *sql)
         rig_buf_add_text(sql, is_pairs(s->dialect) ? "SELECT id, v FROM " : "SELECT CONCAT(id, ',', v) FROM ");
     rig_buf_add_text(sql, s->table);
     add_where(s, sql);
+    if (s->limit.kind == RIG_ROW_LIMIT)
+        rig_buf_printf(sql, " AND %s IS NOT NULL ORDER BY %s, id %s %u%s", column_name(s->limit.column),
+                       column_name(s->limit.column), standard ? "FETCH FIRST" : "LIMIT", (unsigned)s->limit.partner,
+                       standard ? " ROWS ONLY" : "");
     if (way == RIG_ROW_AGGREGATED && s->dialect == RIG_SQL_RANDOM_POSTGRES)
         rig_buf_add_text(sql, ") AS aggregated");
     if (way == RIG_ROW_AGGREGATED && standard)
@@ -548,7 +555,7 @@ void rig_sql_random_print(enum rig_sql_random_dialect dialect, const struct rig_
     RIG_REQUIRE(found && part < RIG_SQL_RANDOM_PARTS);
     const bool selects = s.further.clause.kind == RIG_ROW_SOURCE;
     RIG_REQUIRE(!selects || !is_standard(dialect));
-    if (s.number == 0 && s.further.clause.kind == RIG_ROW_PARTNERS)
+    if (s.number == 0 && (s.further.clause.kind == RIG_ROW_PARTNERS || s.further.clause.kind == RIG_ROW_PAIRS))
         add_join(&s, sql);
     else if (s.number == 0)
         add_read(&s, sql);

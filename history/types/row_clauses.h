@@ -238,10 +238,9 @@ static inline bool rig_row_say_op(unsigned kind, const char *table, int64_t valu
         return true;
     }
     if (rig_row_is_clause(value)) {
-        static const char *const clauses[] = {[RIG_ROW_SOURCE] = "subquery",
-                                              [RIG_ROW_PARTNERS] = "join",
-                                              [RIG_ROW_ABSENT] = "not-exists",
-                                              [RIG_ROW_SKIPS] = "skip-locked"};
+        static const char *const clauses[] = {
+            [RIG_ROW_SOURCE] = "subquery",   [RIG_ROW_PARTNERS] = "join", [RIG_ROW_ABSENT] = "not-exists",
+            [RIG_ROW_SKIPS] = "skip-locked", [RIG_ROW_LIMIT] = "limit",   [RIG_ROW_PAIRS] = "inner-join"};
         struct rig_row_clause clause = {.kind = RIG_ROW_SOURCE};
         if (!rig_row_clause_of(value, &clause))
             return false;

@@ -46,8 +46,12 @@
  *   any      row clause, row condition, r -> none,               3: NOT EXISTS: there is no such row; the rows that the
  *            row condition, r -> rows [row N]                    statement's own read does not show may have one
  *   select   row clause, row condition, r -> rows                4: SKIP LOCKED: it may also miss rows that others lock
+ *   select   row clause, row condition, r -> rows                5: ORDER BY column, id LIMIT n: the first n rows that
+ *                                                                have a value in the column
+ *   select   row clause, row condition, r -> rows,               6: an inner join: both reads show the rows that have a
+ *            row condition, r -> rows                            partner in the other one
  *
- * The argument of 2 and 3 is 10 * column of the own read + column of the further one.
+ * The argument of 2, 3 and 6 is 10 * column of the own read + column of the further one; that of 5 is 10 * column + n.
  *
  * A certificate has for each change of a row its id and its new version, or the id and 0 where it was removed. A
  * removal names no statement; so a database may add a mark for each delete: the statement's number, twice.
@@ -81,6 +85,8 @@ enum rig_row_clause_kind {
     RIG_ROW_PARTNERS,
     RIG_ROW_ABSENT,
     RIG_ROW_SKIPS,
+    RIG_ROW_LIMIT,
+    RIG_ROW_PAIRS,
     RIG_ROW_CLAUSES
 };
 enum { RIG_ROW_CLAUSE_FORM = 9 };
@@ -99,11 +105,18 @@ struct rig_row_where {
     bool is_joined;         /* the joined column must have one of the values, too */
     uint8_t joined_column;  /* of RIG_ROW_ALL_COLUMNS */
     uint32_t joined_values; /* bits of codes */
+    bool is_ordered;        /* by a number, which must have a value, and by the id; of a read with a limit */
+    bool has_last;          /* rows after the last one are not asked for */
+    uint8_t ordered_column; /* of RIG_ROW_NUMBERS */
+    uint8_t last_code;
+    int64_t last_id;
 };
 
 struct rig_row_clause {
     enum rig_row_clause_kind kind;
-    uint8_t column, partner; /* of RIG_ROW_ALL_COLUMNS: of the statement's own read, and of the further one */
+    uint8_t column,
+        partner; /* of RIG_ROW_ALL_COLUMNS: of the statement's own read, and of the further one; with a limit
+                              * the column of the order, and the number of rows */
 };
 
 /* ---- statements that write ---- */
@@ -241,10 +254,14 @@ static inline bool rig_row_clause_of(int64_t value, struct rig_row_clause *claus
     if (!rig_row_is_clause(value))
         return false;
     const int64_t code = -value / 10, kind = code % 100, argument = code / 100;
-    const bool joins = kind == RIG_ROW_PARTNERS || kind == RIG_ROW_ABSENT;
-    if (kind <= RIG_ROW_NO_CLAUSE || kind >= RIG_ROW_CLAUSES || (!joins && argument != 0) ||
-        argument / 10 >= RIG_ROW_ALL_COLUMNS || argument % 10 >= RIG_ROW_ALL_COLUMNS ||
-        (argument / 10 == RIG_ROW_TEXT) != (argument % 10 == RIG_ROW_TEXT))
+    const bool joins = kind == RIG_ROW_PARTNERS || kind == RIG_ROW_ABSENT || kind == RIG_ROW_PAIRS;
+    const bool limits = kind == RIG_ROW_LIMIT;
+    if (kind <= RIG_ROW_NO_CLAUSE || kind >= RIG_ROW_CLAUSES || (!joins && !limits && argument != 0))
+        return false;
+    if (joins && (argument / 10 >= RIG_ROW_ALL_COLUMNS || argument % 10 >= RIG_ROW_ALL_COLUMNS ||
+                  (argument / 10 == RIG_ROW_TEXT) != (argument % 10 == RIG_ROW_TEXT)))
+        return false;
+    if (limits && (argument / 10 >= RIG_ROW_NUMBERS || argument % 10 == 0))
         return false;
     *clause = (struct rig_row_clause){.kind = (enum rig_row_clause_kind)kind,
                                       .column = (uint8_t)(argument / 10),
@@ -255,7 +272,7 @@ static inline bool rig_row_clause_of(int64_t value, struct rig_row_clause *claus
 /* Whether the read of such a clause is a further one of the statement after it. */
 static inline bool rig_row_is_further(enum rig_row_clause_kind kind)
 {
-    return kind == RIG_ROW_SOURCE || kind == RIG_ROW_PARTNERS || kind == RIG_ROW_ABSENT;
+    return kind == RIG_ROW_SOURCE || kind == RIG_ROW_PARTNERS || kind == RIG_ROW_ABSENT || kind == RIG_ROW_PAIRS;
 }
 
 /* ---- conditions ---- */
@@ -341,6 +358,16 @@ static inline bool rig_row_contents_meet(const struct rig_row_where *condition, 
     return rig_row_tests_hold(&condition->tests, contents);
 }
 
+/* Whether a row with these contents is among those before the limit; the contents are known. */
+static inline bool rig_row_is_before_limit(const struct rig_row_where *condition, int64_t id, uint32_t contents)
+{
+    if (!condition->is_ordered)
+        return true;
+    const uint32_t code = rig_row_column_code(contents, condition->ordered_column);
+    return code != RIG_ROW_NULL && (!condition->has_last || code < condition->last_code ||
+                                    (code == condition->last_code && id <= condition->last_id));
+}
+
 /* Whether the condition holds of a version of a row; never of a deleted one. `contents`: of the version, where the
  * condition has tests, which do not hold where they are not known. */
 static inline bool rig_row_meets(const struct rig_row_where *condition, int64_t id, int64_t version, uint32_t contents)
@@ -349,7 +376,8 @@ static inline bool rig_row_meets(const struct rig_row_where *condition, int64_t 
     if (rig_row_action(version) == RIG_ROWS_DELETE)
         return false;
     if (condition->column == RIG_ROW_BY_TESTS)
-        return contents != RIG_ROW_CONTENTS_UNKNOWN && rig_row_contents_meet(condition, contents);
+        return contents != RIG_ROW_CONTENTS_UNKNOWN && rig_row_contents_meet(condition, contents) &&
+               rig_row_is_before_limit(condition, id, contents);
     if (condition->column == RIG_ROW_BY_REMAINDER)
         return has_value && rig_row_value(version) % condition->most == condition->least;
     const int64_t value = rig_row_asks_ids(condition)             ? rig_row_serial(id)

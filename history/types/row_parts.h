@@ -88,9 +88,21 @@ static inline uint32_t rig_row_contents_left(const struct rig_history *history, 
 /* The contents of a row at that version; RIG_ROW_CONTENTS_UNKNOWN. */
 typedef uint32_t rig_row_contents_at(const void *context, uint32_t key, int64_t id, int64_t version);
 
+/* Adds the join with the rows that the read at `other` shows. False: the condition needs their values. */
+static inline bool rig_row_join_with(const struct rig_txn_op *ops, uint32_t other, uint8_t column,
+                                     struct rig_row_where *condition)
+{
+    const bool known = other != RIG_ROW_NO_PART && ops[other].read_state != RIG_READ_UNKNOWN;
+    condition->is_joined = true;
+    condition->joined_column = column;
+    condition->is_partial = !known;
+    return !known;
+}
+
 /*
- * The condition of the read at `op`, where its clause does not depend on what another read shows. False: it does, and
- * rig_row_join() adds it: the read asks for partners of the rows that the read at *own shows.
+ * The condition of the read at `op`, where its clause does not depend on the values of rows that are shown. False: it
+ * does, and rig_row_add_partners() adds it: the read asks for partners of the rows that the read at *own shows; or for
+ * the first rows in an order, and *own is `op`.
  */
 static inline bool rig_row_condition_alone(const struct rig_history *history, const struct rig_txn_op *ops,
                                            uint32_t op_count, uint32_t op, struct rig_row_where *condition,
@@ -102,28 +114,77 @@ static inline bool rig_row_condition_alone(const struct rig_history *history, co
     *own = RIG_ROW_NO_PART;
     if (op > 0 && ops[op - 1].kind == RIG_OP_ROW && ops[op - 1].key == ops[op].key)
         (void)rig_row_condition_of(ops[op - 1].value, condition);
+    if (clause.kind == RIG_ROW_LIMIT) {
+        condition->is_ordered = true;
+        condition->ordered_column = clause.column;
+        *own = op;
+        return ops[op].read_state == RIG_READ_UNKNOWN ||
+               rig_txn_op_list(history, &ops[op]).count / 2 < clause.partner; /* then these are all */
+    }
     if (clause.kind == RIG_ROW_NO_CLAUSE || clause.kind == RIG_ROW_SKIPS) {
-        (void)rig_row_further_read(ops, op, &further);
+        *own = rig_row_further_read(ops, op, &further);
+        if (further.kind == RIG_ROW_PAIRS)
+            return rig_row_join_with(ops, *own, further.column, condition);
         condition->is_partial = clause.kind == RIG_ROW_SKIPS || further.kind == RIG_ROW_ABSENT;
         return true;
     }
     *own = rig_row_own_read(ops, op_count, op);
-    const bool known = *own != RIG_ROW_NO_PART && ops[*own].read_state != RIG_READ_UNKNOWN;
-    condition->is_joined = true;
-    condition->joined_column = clause.partner;
-    condition->is_partial = !known;
+    const bool unknown = rig_row_join_with(ops, *own, clause.partner, condition);
     if (clause.kind != RIG_ROW_SOURCE)
-        return !known;
-    condition->is_joined = known && rig_txn_op_list(history, &ops[*own]).count == 0; /* then the read did not happen */
+        return unknown;
+    condition->is_joined = !unknown && rig_txn_op_list(history, &ops[*own]).count == 0; /* then it did not happen */
     return true;
 }
 
-/* Adds the values of the rows that the read at `own` shows to the condition of its further read at `op`. */
+/* Adds the last row before the limit: of those that the read shows, the one whose place is the limit's. */
+static inline void rig_row_add_last(const struct rig_history *history, const struct rig_txn_op *ops, uint32_t op,
+                                    rig_row_contents_at *contents_at, const void *context,
+                                    struct rig_row_where *condition)
+{
+    struct {
+        uint32_t code;
+        int64_t id;
+    } first[9], row;
+    const uint32_t limit = rig_row_clause_before(ops, op).partner;
+    const struct rig_read_list list = rig_txn_op_list(history, &ops[op]);
+    uint32_t count = 0;
+    for (uint32_t at = 0; at + 1 < list.count; at += 2) {
+        row.id = rig_read_element(&list, at);
+        const uint32_t contents = contents_at(context, ops[op].key, row.id, rig_read_element(&list, at + 1));
+        if (contents == RIG_ROW_CONTENTS_UNKNOWN) {
+            condition->is_partial = true;
+            return;
+        }
+        row.code = rig_row_column_code(contents, condition->ordered_column);
+        uint32_t place = count;
+        while (place > 0 && (row.code < first[place - 1].code ||
+                             (row.code == first[place - 1].code && row.id < first[place - 1].id)))
+            place--;
+        if (row.code == RIG_ROW_NULL || place == limit)
+            continue;
+        count += count < limit;
+        for (uint32_t i = count - 1; i > place; i--)
+            first[i] = first[i - 1];
+        first[place] = row;
+    }
+    if (count < limit)
+        return;
+    condition->has_last = true;
+    condition->last_code = (uint8_t)first[limit - 1].code;
+    condition->last_id = first[limit - 1].id;
+}
+
+/* Adds what rig_row_condition_alone() left out. */
 static inline void rig_row_add_partners(const struct rig_history *history, const struct rig_txn_op *ops, uint32_t op,
                                         uint32_t own, rig_row_contents_at *contents_at, const void *context,
                                         struct rig_row_where *condition)
 {
+    if (own == op) {
+        rig_row_add_last(history, ops, op, contents_at, context, condition);
+        return;
+    }
     const struct rig_row_clause clause = rig_row_clause_before(ops, op);
+    const uint32_t column = rig_row_is_further(clause.kind) ? clause.column : rig_row_clause_before(ops, own).partner;
     const struct rig_read_list list = rig_txn_op_list(history, &ops[own]);
     for (uint32_t at = 0; at + 1 < list.count; at += 2) {
         const uint32_t contents =
@@ -133,7 +194,7 @@ static inline void rig_row_add_partners(const struct rig_history *history, const
             condition->joined_values = UINT32_MAX;
             return;
         }
-        condition->joined_values |= UINT32_C(1) << rig_row_column_code(contents, clause.column);
+        condition->joined_values |= UINT32_C(1) << rig_row_column_code(contents, column);
     }
 }
 

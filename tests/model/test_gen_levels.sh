@@ -80,11 +80,13 @@ done
 judge 1 read-committed $rows database.isolation=read-committed database.bug=skipped-recheck database.bug-rate=30%
 # The same with statements of two reads.
 forms="$rows workload.statements.subqueries=40% workload.statements.joins=30% workload.statements.not-exists=30%"
+forms="$forms workload.statements.inner-joins=30% workload.statements.limits=50%"
 judge 0 strict-serializable $forms database.isolation=serializable
 judge 0 strong-snapshot-isolation $forms database.isolation=snapshot-isolation
 judge 1 serializable $forms database.isolation=snapshot-isolation
 judge 0 strong-read-committed $forms database.isolation=read-committed
 judge 1 serializable $forms database.bug=stale-subquery database.bug-rate=5%
+judge 1 snapshot-isolation $forms database.isolation=snapshot-isolation database.bug=wrong-limit database.bug-rate=50%
 # No outcome is unknown: the level is held.
 "$RIG" gen - --transactions "$transactions" --set workload.type=predicate --set workload.statements.updates=30% \
     --set workload.statements.deletes=20% --set database.certificate=full 2>/dev/null | "$RIG" check - --require held \

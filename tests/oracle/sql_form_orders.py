@@ -3,7 +3,7 @@
 
     sql_form_orders.py [--count N] [--seed S]
 
-As sql_orders.py, with INSERT ... SELECT, updates with a subquery, left joins, NOT EXISTS and reads that skip rows. A result
+As sql_orders.py, with INSERT ... SELECT, updates with a subquery, left and inner joins, NOT EXISTS, limits and reads that skip rows. A result
 has the rows of the statement's own read and then, with negative ids, those of its further one, as the drivers have them.
 """
 
@@ -14,7 +14,8 @@ import sql_orders
 from predicate_orders import FORMS, INSERT, UPDATE
 from sql_orders import Version, code, matches, remainder
 
-SOURCE, PARTNERS, ABSENT, SKIPS = 1, 2, 3, 4
+SOURCE, PARTNERS, ABSENT, SKIPS, LIMIT, PAIRS = 1, 2, 3, 4, 5, 6
+JOINS, ALONE = (PARTNERS, ABSENT, PAIRS), (SKIPS, LIMIT)  # clauses of two reads with a common value, and of one read
 COUNT, GREATEST, LEAST = 20, 21, 22
 CLASS = 98
 
@@ -91,6 +92,12 @@ def partners(rows, further, values):
     return [row for row, version in sorted(rows.items()) if matches(condition, row, version) and version.contents[column] in values]
 
 
+def limited(rows, found, further):
+    """The first rows by the column and the id."""
+    _, _, column, limit = further
+    return sorted(sorted((row for row in found if rows[row].contents[column] is not None), key=lambda row: (rows[row].contents[column], row))[:limit])
+
+
 def pairs_of(rows, own, further=()):
     return [number for row in own for number in (row, rows[row])] + [number for row in further for number in (-row, rows[row])]
 
@@ -113,6 +120,11 @@ def apply(rows, statement):
         more = partners(rows, condition.further, values_of(rows, own, column))
     elif clause == ABSENT:
         own = [row for row in own if not partners(rows, condition.further, values_of(rows, [row], column))]
+    elif clause == PAIRS:
+        more = partners(rows, condition.further, values_of(rows, own, column))
+        own = [row for row in own if partners(rows, condition.further, values_of(rows, [row], column))]
+    elif clause == LIMIT:
+        own = limited(rows, own, condition.further)
     shown = pairs_of(rows, own, more)
     versions = [rows[row] for row in more]
     for row in own:
@@ -150,12 +162,19 @@ def apply_items(rows, own, statement, shown):
     seen, seen_more = {row for row, _ in mains}, {row for row, _ in more}
     if any(not matches(condition, row, rows[row]) for row in seen):
         return False
-    if clause not in (ABSENT, SKIPS) and any(matches(condition, row, rows[row]) and row not in seen for row in own & rows.keys()):
+    found = {row for row in seen | own & rows.keys() if matches(condition, row, rows[row])}
+    if clause == LIMIT:
+        return seen == set(limited(rows, found, further))
+    if clause == PAIRS:
+        pairs = {row for row in found if partners({other: rows[other] for other in own & rows.keys() | seen_more}, further, values_of(rows, [row], further[2]))}
+        if pairs != seen or not values_of(rows, seen_more, further[3]) <= values_of(rows, seen, further[2]):
+            return False
+    elif clause not in (ABSENT, SKIPS) and any(matches(condition, row, rows[row]) and row not in seen for row in own & rows.keys()):
         return False
     asked = set()
     if clause == SOURCE and mains:
         asked = {row for row, version in rows.items() if matches(further[1], row, version)}
-    if clause in (PARTNERS, ABSENT):
+    if clause in JOINS:
         asked = set(partners(rows, further, values_of(rows, seen, further[2])))
     if not seen_more <= asked or own & asked - seen_more:
         return False
@@ -218,15 +237,15 @@ def statements(draw, serial):
     for _ in range(draw.randint(1, 3)):
         kind = draw.choices(["read", "count", "insert", "insert-select", "update", "delete"], [10, 1, 4, 4, 6, 2])[0]
         condition, number = sql_orders.draw_condition(draw), None
-        clause = draw.choice({"read": [None, PARTNERS, PARTNERS, ABSENT, SKIPS], "update": [None, SOURCE, SOURCE, ABSENT],
+        clause = draw.choice({"read": [None, PARTNERS, PARTNERS, ABSENT, SKIPS, LIMIT, PAIRS], "update": [None, SOURCE, SOURCE, ABSENT],
                               "delete": [None, ABSENT]}.get(kind, [None]))
         if kind not in ("read", "count"):
             serial[0] += 1
             number = (insert_select_number(draw, serial[0]) if kind == "insert-select" else
                       update_select_number(draw, serial[0]) if clause == SOURCE else sql_orders.number_of(draw, serial[0], kind))
         if clause is not None:
-            column = draw.randrange(4) if clause in (PARTNERS, ABSENT) else 0
-            partner = 3 if column == 3 else draw.randrange(3) if clause in (PARTNERS, ABSENT) else 0
+            column = draw.randrange(4) if clause in JOINS else draw.randrange(3) if clause == LIMIT else 0
+            partner = 3 if column == 3 else draw.randrange(3) if clause in JOINS else draw.randint(1, 3) if clause == LIMIT else 0
             condition = with_further(condition, (clause, sql_orders.draw_condition(draw), column, partner))
         found.append([kind, condition, number])
     return found
@@ -238,8 +257,8 @@ def micro_operations(txn, results, known):
         pairs = list(zip(shown[::2], shown[1::2])) if known and shown is not None and kind not in FORMS else None
         if isinstance(condition, Further):
             clause, asked, column, partner = condition.further
-            if clause == SKIPS:
-                ops.append(["row", 0, clause_number(SKIPS)])
+            if clause in ALONE:
+                ops.append(["row", 0, clause_number(clause, column, partner)])
             else:
                 more = None if pairs is None else [number for row, version in pairs if row < 0 for number in (-row, version)]
                 ops += [["row", 0, clause_number(clause, column, partner)], ["row", 0, asked], ["r", 0, more]]

@@ -1,4 +1,4 @@
-"""Statements of the workload sql with subqueries, joins, NOT EXISTS and SKIP LOCKED, on PostgreSQL, MariaDB and SQLite: loads keep
+"""Statements of the workload sql with subqueries, joins, NOT EXISTS, limits and SKIP LOCKED, on PostgreSQL, MariaDB and SQLite: loads keep
 what the database promises, and show what it does not."""
 
 import unittest
@@ -6,7 +6,8 @@ import unittest
 import run_sql
 from rig_command import main
 
-FORMS = [f"workload.statements.{name}" for name in ("subqueries=50%", "joins=40%", "not-exists=40%", "locks=20%", "skip-locked=50%")]
+FORMS = [f"workload.statements.{name}" for name in ("subqueries=50%", "joins=40%", "not-exists=20%", "inner-joins=30%", "limits=50%", "locks=20%",
+                                                     "skip-locked=50%")]
 NEVER = {"predicate-mismatch", "internal", "garbage-read", "duplicate-elements", "G1a", "G1b"}
 
 
