@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "base/json_write.h"
 #include "drivers/sql/sql_ops.h"
+#include "history/types/row_ops.h"
 
 enum { LAST_OF_RUN = 8 };
 
@@ -189,6 +190,12 @@ static enum rig_rc check_lacks(const struct rig_sql_program_schema *schema, stru
     if (env->rows != NULL && lacks[RIG_SQL_LACKS_PROGRAMS] != NULL)
         return rig_fail(err, RIG_E_PLAN, "%s cannot run programs and scenarios: %s", product,
                         lacks[RIG_SQL_LACKS_PROGRAMS]);
+    if (env->workload == RIG_WORKLOAD_SQL && (env->clauses >> RIG_ROW_LIMIT & 1) != 0 &&
+        strncmp(schema->dialect->limit, "FETCH FIRST", 11) != 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "workload.statements.limits: random SQL has FETCH FIRST, and the dialect of %s has the `limit` "
+                        "`%s`; set the share to 0%%",
+                        product, schema->dialect->limit);
     if (schema->options->lock_reads > 0 && schema->dialect->lock == NULL)
         return rig_fail(err, RIG_E_PLAN, "database.lock-reads: %s has no reads that lock: %s", product,
                         lacks[RIG_SQL_LACKS_LOCKING_READS] != NULL ? lacks[RIG_SQL_LACKS_LOCKING_READS]

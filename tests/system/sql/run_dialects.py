@@ -172,7 +172,7 @@ class Jdbc(DialectTest):
 
     def test_random_sql(self):
         """Without rows that refer to others: both databases break foreign keys (docs/findings/h2-foreign-key.md)."""
-        more = {"statements": {**ROWS, "references": "0%", "joins": "30%", "not-exists": "30%"}, "transactions": 400}
+        more = {"statements": {**ROWS, "references": "0%", "joins": "30%", "not-exists": "30%", "inner-joins": "30%", "limits": "50%"}, "transactions": 400}
         self.run_types("h2", "jdbc:h2:mem:rig;DB_CLOSE_DELAY=-1", ("sql",), ("snapshot-isolation",), 0, more)
         self.run_types("hsqldb", "jdbc:hsqldb:mem:rig;hsqldb.tx=mvcc", ("sql",), ("snapshot-isolation",), 0, more)
         database = self.run_types("h2", "jdbc:h2:mem:rig;DB_CLOSE_DELAY=-1", (), (), 0)
