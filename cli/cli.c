@@ -48,6 +48,11 @@ void rig_cli_print(struct rig_buf *text)
     (void)fputs(rig_buf_text(text), stdout);
 }
 
+unsigned rig_cli_row_columns(void)
+{
+    return isatty(STDOUT_FILENO) == 1 ? rig_terminal_text_columns(stdout) : 0;
+}
+
 void rig_cli_wrap(struct rig_buf *text, FILE *stream)
 {
     struct rig_buf wrapped;

@@ -74,6 +74,8 @@ void rig_cli_print_data(struct rig_buf *data);
 /* Where `stream` is a terminal: breaks lines that are longer than rig_terminal_text_columns() at blanks, so that the
  * columns of a table stay apart (rig_wrap_rows()). For a text that is printed otherwise. */
 void rig_cli_wrap(struct rig_buf *text, FILE *stream);
+/* Columns that a table on standard output has; 0 where its rows may be of any length, since it is no terminal. */
+unsigned rig_cli_row_columns(void);
 
 /* The one of two exit statuses that counts: an anomaly, whatever failed beside it, else the more serious one. */
 int rig_cli_worst(int status, int other);

@@ -226,15 +226,16 @@ static enum rig_rc report(struct state *s, bool print, int *status, struct rig_e
     enum rig_rc rc = fits ? rig_matrix_grid_init(s->matrix, &cells, &arena, &grid, err)
                           : rig_no_memory(err, "the cells of the matrix");
     if (rc == RIG_OK) {
-        const struct rig_matrix_facts facts = {.matrix = s->matrix,
-                                               .cells = &cells,
-                                               .grid = &grid,
-                                               .folder = s->folder,
-                                               .started_utc = s->started_utc,
-                                               .ending = s->ending,
-                                               .bisection = s->is_bisected ? &s->bisection : NULL,
-                                               .skipped = s->skipped,
-                                               .skipped_count = s->skipped_count};
+        struct rig_matrix_facts facts = {.matrix = s->matrix,
+                                         .cells = &cells,
+                                         .grid = &grid,
+                                         .folder = s->folder,
+                                         .started_utc = s->started_utc,
+                                         .ending = s->ending,
+                                         .bisection = s->is_bisected ? &s->bisection : NULL,
+                                         .skipped = s->skipped,
+                                         .skipped_count = s->skipped_count,
+                                         .columns = rig_cli_row_columns()};
         struct rig_buf text;
         rig_buf_init(&text, 0);
         *status = s->is_bisected ? rig_bisection_status(&s->bisection) : rig_matrix_grid_status(&grid);
@@ -247,6 +248,7 @@ static enum rig_rc report(struct state *s, bool print, int *status, struct rig_e
             rig_cli_print_data(&text);
         else
             rig_cli_print(&text);
+        facts.columns = 0; /* in files */
         rc = save_all(s, &facts, err);
         rig_buf_done(&text);
     }

@@ -201,7 +201,7 @@ static int list(struct job *job)
     if (rc == RIG_OK && rig_arguments_json(job->args))
         rig_run_table_json(&job->list, &job->out);
     else if (rc == RIG_OK)
-        rig_run_table_text(&job->list, isatty(STDOUT_FILENO) == 1 ? rig_terminal_text_columns(stdout) : 0, &job->out);
+        rig_run_table_text(&job->list, rig_cli_row_columns(), &job->out);
     return finish(job, rc, &err);
 }
 

@@ -286,3 +286,11 @@ void rig_driver_each(void (*visit)(void *context, const char *name, const struct
     listed_names_done(&names);
     folders_done(&folders);
 }
+
+bool rig_driver_has_package(const char *name)
+{
+    char wanted[64];
+    const int length = snprintf(wanted, sizeof wanted, ",%s,", name);
+    return length > 2 && (size_t)length < sizeof wanted && strchr(name, ',') == NULL &&
+           strstr(RIG_PACKAGED_DRIVERS, wanted) != NULL;
+}

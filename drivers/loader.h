@@ -13,6 +13,8 @@
 enum rig_rc rig_driver_load(const char *name, const struct rig_driver **driver, struct rig_err *err);
 /* Rejects a driver with a wrong ABI or size, or without a required hook. */
 enum rig_rc rig_driver_validate(const struct rig_driver *driver, const char *where, struct rig_err *err);
+/* Whether this rig comes with a package rig-driver-<name> of its own for the driver. */
+bool rig_driver_has_package(const char *name);
 /* Calls `visit` with every driver that is found, by name; `problem` non-NULL for files that cannot be used. */
 void rig_driver_each(void (*visit)(void *context, const char *name, const struct rig_driver *driver,
                                    const char *problem),

@@ -48,6 +48,10 @@ static const char *const rules[] = {
     ".kicker{color:var(--dim);font-size:13px;margin:0 0 10px}",
     ".scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;background:var(--bg)}",
     ".scroll svg{display:block;margin:0 auto}",
+    /* A picture that is wider than the window begins at its culprit; then it scrolls freely. */
+    ".scroll{position:relative;scroll-snap-type:x mandatory}",
+    ".culprit{position:absolute;top:0;width:1px;height:1px;scroll-snap-align:end;",
+    "animation:let-go 1ms .5s forwards}@keyframes let-go{to{scroll-snap-align:none}}",
     ".key{display:flex;flex-wrap:wrap;gap:4px 22px;color:var(--dim);font-size:13px;margin:8px 0}",
     ".card{border:1px solid var(--line);border-radius:10px;padding:16px 18px;margin:14px 0;background:var(--card)}",
     ".count{float:right;font-weight:700;color:var(--bad);margin-left:12px}",

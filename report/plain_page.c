@@ -37,7 +37,9 @@ static const char *const rules[] = {
     "font:12.5px/1.5 ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;color:var(--ink)}",
     "summary{cursor:pointer}svg text{fill:var(--dim);font-size:11px}",
     "footer{color:var(--dim);font-size:13px;margin-top:40px}",
-    "@media(max-width:640px){main{padding:10px 12px 40px}.banner{padding:14px}h1{font-size:19px}}",
+    "@media(max-width:640px){main{padding:10px 12px 40px}.banner{padding:14px}h1{font-size:19px}",
+    ".grid{font-size:12.5px}.grid th,.grid td a{padding:4px}.grid td a{white-space:normal;min-width:52px}",
+    ".grid tbody th{position:sticky;left:0;background:var(--bg);min-width:72px;max-width:104px}}",
     "@media print{.wide{overflow:visible}*{print-color-adjust:exact}}",
 };
 

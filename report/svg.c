@@ -406,6 +406,10 @@ static void draw_one(const struct rig_witness *witness, const struct rig_history
 /* ---- an object that is not linearizable ---- */
 
 /* The note belongs to the picture wherever it stands: it explains the numbers and colours. */
+/* The part of a bar that fits a phone, and what is in view to the right of it. */
+#define NEAR_WIDTH 280.0
+#define BESIDE     30.0
+
 static void draw_timeline(const struct rig_witness *witness, const struct rig_history *history, bool alone,
                           struct rig_buf *out)
 {
@@ -427,6 +431,11 @@ static void draw_timeline(const struct rig_witness *witness, const struct rig_hi
     rig_timeline_draw(timeline, history, out);
     (void)add_note(out, rig_buf_text(&note), width, bottom);
     rig_buf_add_text(out, "</svg>\n");
+    if (!alone) { /* where the page scrolls the picture to */
+        const struct rig_timeline_bar *bar = &timeline->bars[0];
+        const double right = bar->x + (bar->width < NEAR_WIDTH ? bar->width : NEAR_WIDTH) + BESIDE;
+        rig_buf_printf(out, "<i class=\"culprit\" style=\"left:%.0fpx\"></i>\n", right < width ? right : width - 1);
+    }
     rig_buf_done(&note);
     free(timeline);
 }

@@ -242,10 +242,53 @@ static size_t widest_of(const struct rig_matrix_texts *labels)
     return widest;
 }
 
-static void write_table(const struct rig_matrix_table *table, struct rig_buf *out)
+/* A column's heading, and its width. */
+static size_t column_width(const struct rig_matrix_table *table, size_t column, size_t line_count, const char *heading)
+{
+    struct rig_buf word;
+    size_t width = strlen(heading);
+    rig_buf_init(&word, 0);
+    for (size_t line = 0; line < line_count; line++) {
+        say_field(table, line, column, &word);
+        width = word.size > width ? word.size : width;
+    }
+    rig_buf_done(&word);
+    return width;
+}
+
+/* A table that is wider than the terminal: a row a field, below the name of its line. */
+static void write_list(const struct rig_matrix_table *table, const struct rig_matrix_texts *lines,
+                       const struct rig_matrix_texts *columns, struct rig_buf *out)
+{
+    const size_t widest = widest_of(columns);
+    struct rig_buf word;
+    rig_buf_init(&word, 0);
+    rig_buf_printf(out, "%s\n", table->title);
+    for (size_t line = 0; line < lines->count; line++) {
+        rig_buf_printf(out, "%s\n", lines->at[line]);
+        for (size_t column = 0; column < columns->count; column++) {
+            say_field(table, line, column, &word);
+            rig_buf_printf(out, "  %-*s  %s\n", (int)widest, columns->at[column], rig_buf_text(&word));
+        }
+    }
+    rig_buf_add_char(out, '\n');
+    rig_buf_done(&word);
+}
+
+static void write_table(const struct rig_matrix_table *table, size_t columns_most, struct rig_buf *out)
 {
     const struct rig_matrix_texts *lines = table->of_scenarios ? &table->columns : &table->rows;
     const struct rig_matrix_texts *columns = table->of_scenarios ? &table->rows : &table->columns;
+    char number[24] = "";
+    size_t whole = widest_of(lines) > strlen(table->title) ? widest_of(lines) : strlen(table->title);
+    for (size_t column = 0; column < columns->count; column++) {
+        (void)snprintf(number, sizeof number, "%zu", column + 1);
+        whole += 2 + column_width(table, column, lines->count, table->of_scenarios ? number : columns->at[column]);
+    }
+    if (columns_most > 0 && whole > columns_most) {
+        write_list(table, lines, columns, out);
+        return;
+    }
     struct rig_buf word;
     rig_buf_init(&word, 0);
     for (size_t i = 0; table->of_scenarios && i < columns->count; i++)
@@ -259,15 +302,9 @@ static void write_table(const struct rig_matrix_table *table, struct rig_buf *ou
         if (line > 0)
             missing = add_padded(out, 0, lines->at[line - 1], widest);
         for (size_t column = 0; column < columns->count; column++) {
-            char number[24];
-            size_t width = 0;
-            for (size_t other = 0; other < lines->count; other++) {
-                say_field(table, other, column, &word);
-                width = word.size > width ? word.size : width;
-            }
             (void)snprintf(number, sizeof number, "%zu", column + 1);
             const char *heading = table->of_scenarios ? number : columns->at[column];
-            width = strlen(heading) > width ? strlen(heading) : width;
+            const size_t width = column_width(table, column, lines->count, heading);
             if (line > 0)
                 say_field(table, line - 1, column, &word);
             missing = add_padded(out, missing, line == 0 ? heading : rig_buf_text(&word), width);
@@ -301,7 +338,7 @@ static void write_problems(const struct rig_matrix_facts *facts, struct rig_buf 
 void rig_matrix_write_text(const struct rig_matrix_facts *facts, struct rig_buf *out)
 {
     for (size_t i = 0; i < facts->grid->table_count; i++)
-        write_table(&facts->grid->tables[i], out);
+        write_table(&facts->grid->tables[i], facts->columns, out);
     write_problems(facts, out);
     if (facts->bisection != NULL)
         rig_bisection_say(facts->bisection, out);

@@ -56,6 +56,7 @@ struct rig_matrix_facts {
     const struct rig_bisection *bisection; /* NULL: there was none, or it has not ended */
     const struct rig_matrix_skipped *skipped;
     size_t skipped_count;
+    unsigned columns; /* of the terminal; 0: rows may be of any length */
 };
 
 void rig_matrix_write_text(const struct rig_matrix_facts *facts, struct rig_buf *out);

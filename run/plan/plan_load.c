@@ -76,6 +76,10 @@ static enum rig_rc refuse_driver(const struct reader *reader, const struct rig_y
     enum rig_rc rc;
     if (search.exists)
         rc = rig_fail(err, problem->rc, "%s", problem->text);
+    else if (rig_driver_has_package(name))
+        rc = rig_yaml_refuse(&reader->tree, &node->place, err,
+                             "database.driver: the driver %s is not installed: install the package rig-driver-%s",
+                             rig_buf_text(&quoted), name);
     else if (search.near[0] != '\0')
         rc = rig_yaml_refuse(&reader->tree, &node->place, err,
                              "database.driver: there is no driver %s; did you mean `%s`?", rig_buf_text(&quoted),

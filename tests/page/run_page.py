@@ -27,6 +27,24 @@ nemesis: [{fault: pause, target: standby, after: 1s, for: 1s, count: 1}]
 check: {levels: [serializable], minimum: {answering: 0%}}
 report: [html]
 """
+OBJECT = """
+name: object
+workload: {type: cas-register, transactions: 3000}
+clients: {count: 10}
+database: {driver: sim, isolation: serializable, bug: stale-read, bug-rate: 5%}
+check: {levels: [strict-serializable]}
+report: [html]
+"""
+# Of each picture of an object: where it is in view, where its culprit is, and whether it is wider than the view.
+CULPRITS = """return [...document.querySelectorAll('.scroll')].filter(at => at.querySelector('.culprit') && at.checkVisibility()).map(at => {
+    const view = at.getBoundingClientRect(), bar = at.querySelector('.bar.blocked').getBoundingClientRect();
+    return [Math.max(view.left, 0), Math.min(view.right, innerWidth), bar.left, bar.right, at.scrollWidth > at.clientWidth]})"""
+MATRIX = """
+name: levels
+plan: {plan}
+servers: [{{name: one}}, {{name: the other one with a longer name, set: {{database.bug: lost-update}}}}]
+levels: [snapshot-isolation, serializable]
+"""
 LONG, SHORT = 45000, 2000
 TAB, ENTER, SPACE = "\ue004", "\ue007", " "
 SHOTS = pathlib.Path(os.environ.get("RIG_TEST_SCREENSHOTS", ""))
@@ -254,6 +272,47 @@ class Page(RigTest):
         self.by_touch(browser)
         if SHOTS.name:
             browser.screenshot(SHOTS / "nodes-phone.png")
+        self.assertEqual(browser.errors(), [])
+
+    def test_an_object(self):
+        """The operation that cannot take effect is in view at each width, and the picture scrolls."""
+        self.status(1, self.rig("run", self.plan(OBJECT), "--seed", "3", "-o", "object"))
+        browser = Browser(*DESKTOP)
+        self.addCleanup(browser.close)
+        for width, height in ((1280, 900), PHONE):
+            for dark in (False, True):
+                browser.become(width, height, dark)
+                browser.open(self.folder / "object/report.html")
+                pictures = browser.run(CULPRITS)
+                self.assertGreater(len(pictures), 0)
+                for left, right, first, last, _ in pictures:
+                    self.assertLessEqual(left, first)
+                    self.assertGreaterEqual(right, min(last, first + 200), pictures)
+                if SHOTS.name:
+                    browser.run("document.querySelector('.scroll .culprit').parentElement.scrollIntoView()")
+                    browser.screenshot(SHOTS / f"object-{width}-{'dark' if dark else 'light'}.png")
+                self.fits(browser)
+        self.assertTrue(any(is_wide for *_, is_wide in pictures), pictures)
+        # Once it is shown, the picture stays where the reader scrolls it.
+        browser.until("""const picture = document.querySelector('.scroll .culprit').parentElement;
+            picture.scrollLeft = 0;
+            return getComputedStyle(document.querySelector('.culprit')).scrollSnapAlign === 'none' && picture.scrollLeft === 0""")
+        self.assertEqual(browser.errors(), [])
+
+    def test_a_matrix(self):
+        """The table of two levels fits a phone: each of its columns is in view."""
+        (self.folder / "matrix.yaml").write_text(MATRIX.format(plan=self.plan(PLAN.format(transactions=300))))
+        self.status(1, self.rig("matrix", "matrix.yaml", "-o", "matrix"))
+        browser = Browser(*DESKTOP)
+        self.addCleanup(browser.close)
+        for width, height in ((1280, 900), PHONE):
+            for dark in (False, True):
+                browser.become(width, height, dark)
+                browser.open(self.folder / "matrix/matrix.html")
+                self.fits(browser)
+                ends = browser.run("return [...document.querySelectorAll('.grid th, .grid td')].map(at => at.getBoundingClientRect().right)")
+                self.assertGreaterEqual(len(ends), 9)
+                self.assertLessEqual(max(ends), width)
         self.assertEqual(browser.errors(), [])
 
     def test_the_timeline(self):

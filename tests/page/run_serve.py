@@ -214,7 +214,7 @@ class Pages(Served):
         self.assertIn(["verdict", "refuted", "ok  *"], rows)
         text = self.rig("store", "compare", f"one/{first}", f"two/{second}").out
         for row in rows[6:11]:
-            self.assertIn(f"{row[0]:<30} {row[1]:<30}  {row[2]}", text)
+            self.assertIn(f"{row[0]:<28} {row[1]:<18}  {row[2]}", text)
         self.fits("compare")
         self.browser.click("th a")
         self.assertTrue(self.browser.until("return location.pathname.endsWith('/report.html')"))

@@ -157,6 +157,16 @@ static void every_driver_is_listed_once_by_name(void **state)
     assert_string_equal(listing.text, "abi! hook! name! null sim size! sound symbol! ");
 }
 
+static void drivers_of_this_rig_have_packages(void **state)
+{
+    (void)state;
+    assert_true(rig_driver_has_package("exec"));
+    assert_false(rig_driver_has_package("sim"));
+    assert_false(rig_driver_has_package("skeleton"));
+    assert_false(rig_driver_has_package(""));
+    assert_false(rig_driver_has_package(","));
+}
+
 int main(void)
 {
     if (setenv("RIG_DRIVER_PATH", DRIVER_FOLDER, 1) != 0)
@@ -173,6 +183,7 @@ int main(void)
         cmocka_unit_test(text_file_is_refused),
         cmocka_unit_test(names_that_lead_elsewhere_are_refused),
         cmocka_unit_test(every_driver_is_listed_once_by_name),
+        cmocka_unit_test(drivers_of_this_rig_have_packages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,11 @@ SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
 SCHEMA = json.loads(pathlib.Path(__file__).with_name("sarif_schema.json").read_text())
 SIM = ["configs/sim-serializable.yaml", "--set", "workload.transactions=3000"]
 POSTGRES = ["configs/pg-serializable.yaml", "--set", "workload.transactions=4000"]
+NIGHTLY = """
+workload: {type: list-append, transactions: 2000}
+database: {driver: sim, isolation: serializable}
+check: {levels: [strict-serializable]}
+"""
 GIVEN = """
 name: pg-serializable
 workload: {type: list-append, transactions: 1000}
@@ -137,6 +142,36 @@ class Nightly(RigTest):
 
     def test_a_server_that_does_not_answer(self):
         self.is_failed([self.plan(GIVEN)], "127.0.0.1:1")
+
+    def night(self, plan):
+        """The job of a night with one plan: its exit status, the mail and the summary of the step."""
+        script = (SOURCE / "docs" / "ci.md").read_text().split("\n## News since last night\n", 1)[1].split("```sh\n", 1)[1].split("```", 1)[0]
+        script, count = re.subn(r"for plan in [^;]+;", f"for plan in {plan};", script)
+        self.assertEqual(count, 1)
+        (self.folder / "bin").mkdir(exist_ok=True)
+        mail = self.folder / "bin/mail"
+        mail.write_text('#!/bin/sh\n{ echo "$2"; cat; } > mailed.txt\n')
+        mail.chmod(0o755)
+        summary = self.folder / "news.md"
+        summary.unlink(missing_ok=True)
+        path = f"{self.folder / 'bin'}:{pathlib.Path(os.environ['RIG']).resolve().parent}:{os.environ['PATH']}"
+        done = subprocess.run(["bash", "-e", "-c", script], cwd=self.folder, capture_output=True, text=True, timeout=600,
+                              env=self.environment({"GITHUB_STEP_SUMMARY": str(summary), "PATH": path}))
+        self.assertEqual(done.stderr, "")
+        return done.returncode, (self.folder / "mailed.txt").read_text().splitlines(), summary.read_text()
+
+    def test_news_of_two_nights(self):
+        plan = self.plan(f"name: nightly\n{NIGHTLY}")
+        for _ in range(2):
+            status, mail, summary = self.night(plan)
+            self.assertEqual((status, mail[0]), (0, "rig: Nothing new."))
+        plan = self.plan(f"name: nightly\n{NIGHTLY.replace('isolation: serializable', 'isolation: snapshot-isolation')}")
+        status, mail, summary = self.night(plan)
+        self.assertEqual(status, 1)
+        self.assertRegex(mail[0], r"^rig: \d+ bad, \d+ other\.$")
+        self.assertIn("New anomalies", mail)
+        self.assertLessEqual(len(mail) - 1, 40)
+        self.assertIn("New anomalies", summary)
 
     def test_gitlab(self):
         done = self.rig(*run_of(steps("GitLab CI")["script"], SIM))
