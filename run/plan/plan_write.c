@@ -10,7 +10,7 @@
 #include "base/secret.h"
 #include "run/plan/plan_sections.h"
 
-enum { HELP_COLUMN = 44, HELP_BYTES = 100, INDENT = 2 };
+enum { HELP_COLUMN = 44, HELP_COLUMNS = 70, HELP_BYTES = 100, INDENT = 2 };
 
 /* -- texts --------------------------------------------------------------------------------------------------------- */
 
@@ -186,6 +186,29 @@ static void add_spaces(struct rig_buf *out, size_t count)
         rig_buf_add_char(out, ' ');
 }
 
+/* The help as a comment from HELP_COLUMN on, in as many lines as it needs. */
+static void write_help(bool known, const char *help, size_t length, struct rig_buf *yaml)
+{
+    struct rig_buf text, lines;
+    rig_buf_init(&text, 0);
+    rig_buf_init(&lines, 0);
+    rig_buf_printf(&text, "%s%.*s", known ? "" : "not given; ", (int)length, help);
+    rig_wrap(rig_buf_text(&text), 0, HELP_COLUMNS, &lines);
+    const char *line = rig_buf_text(&lines);
+    while (*line != '\0') {
+        const size_t size = strcspn(line, "\n");
+        rig_buf_printf(yaml, "# %.*s", (int)size, line);
+        line += size + (line[size] == '\n');
+        if (*line != '\0') {
+            rig_buf_add_char(yaml, '\n');
+            add_spaces(yaml, HELP_COLUMN);
+        }
+    }
+    yaml->failed |= text.failed || lines.failed;
+    rig_buf_done(&text);
+    rig_buf_done(&lines);
+}
+
 static void write_option(const struct level *level, size_t index, bool with_help, struct rig_buf *yaml)
 {
     const struct rig_option *option = &level->part->table[index];
@@ -204,7 +227,7 @@ static void write_option(const struct level *level, size_t index, bool with_help
         add_spaces(yaml, width < HELP_COLUMN ? HELP_COLUMN - width : 2);
         /* A long help says the essence up to its first semicolon; the reference page has all of it. */
         const size_t length = strlen(option->help) > HELP_BYTES ? strcspn(option->help, ";") : strlen(option->help);
-        rig_buf_printf(yaml, "# %s%.*s", known ? "" : "not given; ", (int)length, option->help);
+        write_help(known, option->help, length, yaml);
     }
     rig_buf_add_char(yaml, '\n');
 }
