@@ -60,7 +60,7 @@ void rig_cli_wrap(struct rig_buf *text, FILE *stream)
         return;
     rig_buf_init(&wrapped, 0);
     rig_wrap_rows(rig_buf_text(text), rig_terminal_text_columns(stream), &wrapped);
-    if (!wrapped.failed) {
+    if (!wrapped.failed && wrapped.size > 0) {
         rig_buf_clear(text);
         rig_buf_add(text, wrapped.data, wrapped.size);
     }

@@ -242,7 +242,7 @@ static size_t widest_of(const struct rig_matrix_texts *labels)
     return widest;
 }
 
-/* A column's heading, and its width. */
+/* The width of a column with its heading. */
 static size_t column_width(const struct rig_matrix_table *table, size_t column, size_t line_count, const char *heading)
 {
     struct rig_buf word;
