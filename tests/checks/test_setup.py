@@ -14,7 +14,7 @@ REAL = ("bash", "sed", "env", "true", "ls", "mv", "touch")
 COMMANDS = {"gcc": "gcc", "g++": "g++", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
             "git": "git", "curl": "curl", "jq": "jq", "zstd": "zstd", "etcd": "etcd-server", "mariadb-install-db": "mariadb-server", "rsync": "rsync",
             "openssl": "openssl", "pgbouncer": "pgbouncer", "patroni": "patroni",
-            "virtuoso-t": "virtuoso-opensource-7-bin", "javac": "default-jdk-headless", "isql-fb": "firebird3.0-utils", "redis-server": "redis-server",
+            "virtuoso-t": "virtuoso-opensource-7-bin", "javac": "default-jdk-headless", "isql-fb": "firebird3.0-utils", "redis-server": "redis-server", "chromium": "chromium", "chromedriver": "chromium-driver",
             "mpirun": "openmpi-bin", "sqlite3": "sqlite3", "faketime": "faketime", "dpkg-shlibdeps": "dpkg-dev"}  # fmt: skip
 MODULES = {"libpq": "libpq-dev", "sqlite3": "libsqlite3-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
            "libzstd": "libzstd-dev", "zlib": "zlib1g-dev", "libmariadb": "libmariadb-dev", "ompi-c": "libopenmpi-dev",
