@@ -508,29 +508,3 @@ enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct r
     rig_buf_done(&c.sql);
     return rc;
 }
-
-enum rig_rc rig_sql_random_prepare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, uint32_t count,
-                                   void (*name_table)(const struct rig_sql_own *own, uint32_t table,
-                                                      char name[static RIG_SQL_RANDOM_TABLE_BYTES]),
-                                   struct rig_err *err)
-{
-    struct rig_buf sql;
-    char name[RIG_SQL_RANDOM_TABLE_BYTES], plain[32];
-    name_table(own, 0, name);
-    enum rig_rc rc = rig_sql_random_compare(dialect, own, name, err);
-    if (rc != RIG_OK)
-        return rc;
-    rig_buf_init(&sql, 0);
-    for (uint32_t table = 0; table < count; table++) {
-        name_table(own, table, name);
-        (void)snprintf(plain, sizeof plain, "rig_%" PRIu32, table);
-        rig_sql_random_indexes(dialect, own->run->env->seed, table, name,
-                               rig_sql_random_is_standard(dialect) ? name : plain, &sql);
-    }
-    if (!rig_sql_random_is_standard(dialect))
-        rig_buf_add_text(&sql, dialect == RIG_SQL_RANDOM_MYSQL ? "DO 0" : "SELECT 1");
-    rc = sql.failed ? rig_no_memory(err, "the indexes of the run's tables")
-                    : rig_sql_own_query(own, rig_buf_text(&sql), NULL, NULL, err);
-    rig_buf_done(&sql);
-    return rc;
-}

@@ -30,63 +30,6 @@ unsigned rig_sql_random_words(enum rig_sql_random_dialect dialect)
     return RIG_ROW_STANDARD_WORDS | (dialect == RIG_SQL_RANDOM_STANDARD ? RIG_ROW_MOD_WORDS : 0);
 }
 
-bool rig_sql_random_has_key_in_table(enum rig_sql_random_dialect dialect)
-{
-    return dialect == RIG_SQL_RANDOM_SQLITE || is_standard(dialect);
-}
-
-/* ---- tables ---- */
-
-const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect)
-{
-    static const char *const columns[] = {
-        [RIG_SQL_RANDOM_POSTGRES] =
-            "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
-            "b bigint, c bigint, t text COLLATE \"C\", u bigint, r bigint, s text, PRIMARY KEY (k, id), UNIQUE (k, u)",
-        [RIG_SQL_RANDOM_SQLITE] =
-            "k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, p INTEGER, a INTEGER, "
-            "b INTEGER, c INTEGER, t TEXT, u INTEGER, r INTEGER, s TEXT, PRIMARY KEY (k, id), UNIQUE (k, u)",
-        [RIG_SQL_RANDOM_MYSQL] = "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
-                                 "b bigint, c bigint, t varchar(8) CHARACTER SET latin1 COLLATE latin1_bin, "
-                                 "u bigint, r bigint, s mediumtext, PRIMARY KEY (k, id), UNIQUE (k, u)"};
-    if (is_standard(dialect))
-        return "k BIGINT NOT NULL, id BIGINT NOT NULL, v BIGINT NOT NULL, p BIGINT, a BIGINT, b BIGINT, c BIGINT, "
-               "t VARCHAR(8), u BIGINT, r BIGINT, PRIMARY KEY (k, id), UNIQUE (u)";
-    return columns[dialect];
-}
-
-void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, uint32_t number, const char *name,
-                            const char *plain, struct rig_buf *sql)
-{
-    enum { PG = 1 << RIG_SQL_RANDOM_POSTGRES, LITE = 1 << RIG_SQL_RANDOM_SQLITE, ALL = ~0 };
-    static const struct {
-        const char *before, *columns;
-        int dialects;
-    } indexes[] = {
-        {"", "(k, a)", ALL},
-        {"", "(k, b, a)", ALL},
-        {"", "(k, t)", ALL},
-        {"", "(c, k)", ALL},
-        {"", "(k, c, id, v)", ALL},
-        {"UNIQUE ", "(k, a, b, c, t)", ALL},
-        {"", "(k, (a + b))", PG | LITE},
-        {"", "(k, a) WHERE b IS NULL", PG | LITE},
-        {"", "(k, b) INCLUDE (id, v)", PG},
-        {"", "USING hash (a)", PG},
-        {"", "USING brin (k, a)", PG},
-    };
-    struct rig_rng rng;
-    rig_rng_init(&rng, seed, UINT64_MAX - 1000 - number);
-    if (!rig_sql_random_has_key_in_table(dialect))
-        rig_buf_printf(sql, "ALTER TABLE %s ADD FOREIGN KEY (k, r) REFERENCES %s (k, u); ", name, name);
-    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++) {
-        const bool drawn = rig_rng_below(&rng, 2) == 0;
-        if (!drawn || (indexes[i].dialects >> dialect & 1) == 0)
-            continue;
-        rig_buf_printf(sql, "CREATE %sINDEX %s_i%zu ON %s %s; ", indexes[i].before, plain, i, name, indexes[i].columns);
-    }
-}
-
 /* ---- statements ---- */
 
 /* The further read of a statement. */
