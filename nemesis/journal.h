@@ -83,8 +83,8 @@ void rig_journal_folder_mark(const char *path, char mark[RIG_JOURNAL_MARK_BYTES]
 /* The n-th folder in which journals may be, from 0; false: there is no such folder. */
 bool rig_journal_folder_at(unsigned n, char path[RIG_JOURNAL_PATH_BYTES]);
 
-/* Finds or makes the folder; the file is made with the first entry. RIG_E_IO with the remedy. */
-/* `place`: the driver and the servers of the run, separated by blanks; copied. */
+/* Finds or makes the folder; the file is made with the first entry. `place`: the driver and the servers of the run,
+ * separated by blanks; copied. RIG_E_IO with the remedy. */
 enum rig_rc rig_journal_open(struct rig_journal **journal, const char *place, struct rig_err *err);
 /* Removes the file if it has no open entry; otherwise it stays for the next start. Takes NULL. */
 void rig_journal_close(struct rig_journal *journal);

@@ -90,10 +90,10 @@ const char *rig_words_valid(const struct rig_verdict *verdict);
 /* True when more than 5 % of the transactions that did not fail have unknown fates, so that the check sees much
  * less. */
 bool rig_words_blunt(const struct rig_verdict *verdict);
-/* Which operations of the history were left out; adds nothing where none was. */
 /* When the elements of sets became visible, as up to three lines that each end with a newline; nothing where it was not
  * measured. */
 void rig_words_elements(struct rig_buf *out, const struct rig_verdict *verdict);
+/* Which operations of the history were left out; adds nothing where none was. */
 void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text);
 /* How many ranks a run had, how well their times can be compared, and which records are incomplete; adds nothing for a
  * single record. */

@@ -56,6 +56,26 @@ def torn_comments(text):
             yield text.count("\n", 0, found.start()) + 1, words
 
 
+def detached_comments(text):
+    """Pairs (line, words): the comments of C code that another comment follows at once, in place of what they are about. A
+    comment beside code, on a section or on the layout does not count."""
+    lines = text.split("\n")
+    start = None
+    for at, line in enumerate(lines[:-1]):
+        mark = line.strip()
+        if mark.startswith("/*"):
+            start = at
+        if not mark.endswith("*/") or start is None:
+            start = None if "*/" in mark else start
+            continue
+        words = re.sub(r"\s*\n\s*\*?\s*", " ", "\n".join(lines[start : at + 1])).strip()
+        after = lines[at + 1].strip()
+        if after.startswith("/*") and not re.search(r"\*/\s*\S", after) and not re.match(r"/\* (-|clang-format)", words) \
+                and not after.startswith("/* clang-format"):
+            yield start + 1, words
+        start = None
+
+
 def root_argument(description):
     """The repository that a check runs on: --root, else the one that holds this file."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -92,6 +92,7 @@ bool rig_pg_statements_roll_back(struct rig_pg_turn *turn);
  * commit. A server that answers anything else between the two has not skipped it: the outcome is unknown then. Reads
  * are evidence when all answers up to the Sync, or up to COMMIT's, are in step.
  */
+
 /* Puts a fresh connection into pipeline mode. */
 enum rig_rc rig_pg_pipeline_enter(struct rig_pg_connection *connection, struct rig_err *err);
 /* Runs the turn's transaction; the answer is in the turn and its transaction. */

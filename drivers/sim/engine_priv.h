@@ -187,6 +187,7 @@ void rig_sim_roll_back_rows(struct rig_sim_engine *engine, struct rig_sim_sessio
 bool rig_sim_view_rows_of(struct rig_sim_engine *engine, struct rig_sim_session *session);
 
 /* The choice of the next step (sim_choice.c). Heaps have room for every session. */
+
 /* The session's transaction is new, or its step has to wait: it continues when the awaited event has come. */
 void rig_sim_place(struct rig_sim_engine *engine, uint32_t session);
 /* The session's transaction is complete, or about to be rolled back wherever it waits. */

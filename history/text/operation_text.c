@@ -321,7 +321,6 @@ static void put_columns(struct rig_operation_text *text, const struct rig_record
     }
 }
 
-/* The key is no longer used: drops its list. */
 /* Appends the wall clock's time when times were 0 to the operation written last; 0: nothing. */
 static void operation_text_start(struct rig_operation_text *text, int64_t start_utc_ns)
 {

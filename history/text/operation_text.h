@@ -75,6 +75,7 @@ void rig_operation_text_complete(struct rig_operation_text *text, const struct r
                                  const struct rig_op *ops, uint32_t op_count,
                                  const struct rig_record_completion *completion);
 
+/* The key is no longer used: drops its list. */
 void rig_operation_text_forget(struct rig_operation_text *text, int64_t key);
 
 /*
@@ -82,7 +83,6 @@ void rig_operation_text_forget(struct rig_operation_text *text, int64_t key);
  *
  * Space: about 1 MiB, and 8 bytes a transaction.
  */
-
 enum rig_rc rig_operation_write(const struct rig_history *history, const struct rig_syntax *dialect,
                                 struct rig_output *output, struct rig_err *err);
 

@@ -232,6 +232,10 @@ class Checks(unittest.TestCase):
             self.catches("check-text", {"base/err.h": f"int x; {comment}\n"}, "base/err.h:1: a comment that begins or ends in mid-sentence")
         self.passes("check-text", **{"base/err.h": "int x; /* for both, and for all */\nint y; /* android */\n"})
 
+    def test_comment_apart_from_what_it_is_about(self):
+        self.catches("check-text", {"base/err.h": "/* The\n * first. */\n/* The second. */\nint x;\n"}, "base/err.h:1: a comment that another one follows")
+        self.passes("check-text", **{"base/err.h": "/* ---- both ---- */\n/* The first. */\nint x; /* a count */\n/* Another. */\nint y;\n"})
+
     def test_sentences_that_do_not_begin_with_their_subject(self):
         for text in ("Wh" "at is held is printed.\n", "It ends. Of these one is kept.\n", "| a | Wh" "at it does. |\n", "- Of two, one\n"):
             self.catches("check-text", {"docs/a.md": text}, "docs/a.md:1: a sentence that begins with")

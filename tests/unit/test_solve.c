@@ -392,7 +392,6 @@ static void test_clocks(void **state)
     free(sequence);
 }
 
-/* Write skews of which no read shows the order of the appends, one pair of clients after the other. */
 /* The order that is nearest to a serial execution of the problem, in `place`, with so much memory; whether it is
  * serial. */
 static bool near_serial(const struct rig_problem *problem, size_t limit_bytes, uint32_t *sorted, uint32_t *place)
@@ -444,6 +443,7 @@ static void test_near_serial_memory(void **state)
     assert_true(serial > 500 && moved > 10);
 }
 
+/* Write skews of which no read shows the order of the appends, one pair of clients after the other. */
 static struct rig_history *many_skews(uint32_t count)
 {
     const struct rig_load_options options = {.workload_given = true, .workload = RIG_WORKLOAD_LIST_APPEND};

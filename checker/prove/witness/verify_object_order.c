@@ -30,7 +30,7 @@
  * Time: at most MOST_SECONDS; a witness whose proof takes longer does not count.
  */
 
-/* The verifier of objects (verify_type.h), and its use of the search for an order. */
+/* The use of the search for an order. */
 
 const char rig_verify_spent[] = "could not be proved within the time for a proof";
 
