@@ -16,7 +16,7 @@ void rig_part_census_init(struct rig_part_census *census)
 
 void rig_part_census_done(struct rig_part_census *census)
 {
-    rig_key_lives_done(&census->lives);
+    rig_key_lifetimes_done(&census->lifetimes);
     rig_table_done(&census->places);
     rig_block_counts_done(&census->blocks);
     rig_fault_event_vec_done(&census->faults);
@@ -32,13 +32,13 @@ static bool part_census_note(struct rig_part_census *census, int64_t key, uint32
     if (place == NULL)
         return false;
     if (*place != RIG_TABLE_NONE) {
-        census->lives.at[*place].last = last;
+        census->lifetimes.at[*place].last = last;
         return true;
     }
-    if (census->lives.count >= RIG_TABLE_NONE ||
-        !rig_key_lives_add(&census->lives, (struct rig_key_life){key, first, last}))
+    if (census->lifetimes.count >= RIG_TABLE_NONE ||
+        !rig_key_lifetimes_add(&census->lifetimes, (struct rig_key_lifetime){key, first, last}))
         return false;
-    *place = (uint32_t)(census->lives.count - 1);
+    *place = (uint32_t)(census->lifetimes.count - 1);
     return true;
 }
 
@@ -135,13 +135,13 @@ static void put_text(struct rig_buf *bytes, const char *text)
 
 bool rig_part_census_put(const struct rig_part_census *census, struct rig_buf *bytes)
 {
-    const struct head head = {census->txn_count,    census->open_count,
-                              census->start_mark,   census->end_mark,
-                              census->lives.count,  census->blocks.count,
-                              census->ranks.count,  census->processes.count,
-                              census->faults.count, census->odd == NULL ? 0 : strlen(census->odd) + 1};
+    const struct head head = {census->txn_count,       census->open_count,
+                              census->start_mark,      census->end_mark,
+                              census->lifetimes.count, census->blocks.count,
+                              census->ranks.count,     census->processes.count,
+                              census->faults.count,    census->odd == NULL ? 0 : strlen(census->odd) + 1};
     rig_buf_add(bytes, &head, sizeof head);
-    rig_buf_add(bytes, census->lives.at, census->lives.count * sizeof *census->lives.at);
+    rig_buf_add(bytes, census->lifetimes.at, census->lifetimes.count * sizeof *census->lifetimes.at);
     rig_buf_add(bytes, census->blocks.at, census->blocks.count * sizeof *census->blocks.at);
     rig_buf_add(bytes, census->ranks.at, census->ranks.count * sizeof *census->ranks.at);
     rig_buf_add(bytes, census->processes.at, census->processes.count * sizeof *census->processes.at);
@@ -202,14 +202,14 @@ bool rig_part_census_get(struct rig_part_census *census, const char *bytes, size
 {
     struct reading r = {bytes, bytes + size};
     struct head head;
-    if (!take(&r, &head, sizeof head) || head.life_count > size / sizeof *census->lives.at ||
+    if (!take(&r, &head, sizeof head) || head.life_count > size / sizeof *census->lifetimes.at ||
         head.block_count > size / sizeof *census->blocks.at || head.rank_count > size / sizeof *census->ranks.at ||
         head.process_count > size / sizeof *census->processes.at ||
-        !rig_key_lives_reserve(&census->lives, head.life_count) ||
+        !rig_key_lifetimes_reserve(&census->lifetimes, head.life_count) ||
         !rig_block_counts_reserve(&census->blocks, head.block_count) ||
         !rig_rank_sums_vec_reserve(&census->ranks, head.rank_count) ||
         !rig_rank_processes_reserve(&census->processes, head.process_count) ||
-        !take(&r, census->lives.at, head.life_count * sizeof *census->lives.at) ||
+        !take(&r, census->lifetimes.at, head.life_count * sizeof *census->lifetimes.at) ||
         !take(&r, census->blocks.at, head.block_count * sizeof *census->blocks.at) ||
         !take(&r, census->ranks.at, head.rank_count * sizeof *census->ranks.at) ||
         !take(&r, census->processes.at, head.process_count * sizeof *census->processes.at))
@@ -218,7 +218,7 @@ bool rig_part_census_get(struct rig_part_census *census, const char *bytes, size
     census->open_count = head.open_count;
     census->start_mark = head.start_mark;
     census->end_mark = head.end_mark;
-    census->lives.count = head.life_count;
+    census->lifetimes.count = head.life_count;
     census->blocks.count = head.block_count;
     census->ranks.count = head.rank_count;
     census->processes.count = head.process_count;
@@ -321,8 +321,8 @@ bool rig_part_plan_add(struct rig_part_plan *plan, uint32_t part, const struct r
     if (whole->odd != NULL)
         return true;
     bool fits = true;
-    for (size_t i = 0; fits && i < census->lives.count; i++) {
-        const struct rig_key_life *life = &census->lives.at[i];
+    for (size_t i = 0; fits && i < census->lifetimes.count; i++) {
+        const struct rig_key_lifetime *life = &census->lifetimes.at[i];
         const uint32_t last = life->last == LIFE_OPEN ? LIFE_OPEN : before + life->last;
         fits = part_census_note(whole, life->key, before + life->first, last);
     }
@@ -341,8 +341,8 @@ bool rig_part_plan_add(struct rig_part_plan *plan, uint32_t part, const struct r
 static uint32_t first_use(const struct rig_part_census *whole, uint32_t border, uint32_t after)
 {
     uint32_t first = border;
-    for (size_t i = 0; i < whole->lives.count; i++) {
-        const struct rig_key_life *life = &whole->lives.at[i];
+    for (size_t i = 0; i < whole->lifetimes.count; i++) {
+        const struct rig_key_lifetime *life = &whole->lifetimes.at[i];
         if (life->first < first && life->last > after)
             first = life->first;
     }

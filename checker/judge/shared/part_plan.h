@@ -27,7 +27,7 @@
  * a block. Threads: one.
  */
 
-struct rig_key_life {
+struct rig_key_lifetime {
     int64_t key;
     uint32_t first, last;
 };
@@ -38,13 +38,13 @@ struct rig_rank_sums {
     int64_t error_ns;   /* as in struct rig_rank_fact */
 };
 
-RIG_VEC(struct rig_key_life, rig_key_lives)
+RIG_VEC(struct rig_key_lifetime, rig_key_lifetimes)
 RIG_VEC(struct rig_rank_sums, rig_rank_sums_vec)
 RIG_VEC(uint32_t, rig_block_counts)
 
 struct rig_part_census {
-    struct rig_key_lives lives;
-    struct rig_table places; /* key -> in `lives` */
+    struct rig_key_lifetimes lifetimes;
+    struct rig_table places; /* key -> in `lifetimes` */
     struct rig_block_counts blocks;
     struct rig_fault_event_vec faults;
     struct rig_arena texts;

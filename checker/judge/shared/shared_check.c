@@ -10,7 +10,7 @@
 
 enum task_kind { TASK_CENSUS, TASK_JUDGE };
 
-/* A task, before the lives of the keys that a judging process needs. Numbers as in struct rig_shared_part. */
+/* A task, before the lifetimes of the keys that a judging process needs. Numbers as in struct rig_shared_part. */
 struct task {
     uint64_t kind, life_count;
     struct rig_shared_part part;
@@ -25,17 +25,18 @@ struct answer_head {
 /* ---- the tasks, in any process ---- */
 
 static bool fill_census(struct rig_census *census, struct rig_table *whole, const struct task *task,
-                        const struct rig_key_life *lives)
+                        const struct rig_key_lifetime *lifetimes)
 {
     bool fits = census != NULL;
     for (uint64_t i = 0; fits && i < task->life_count; i++) {
-        fits = rig_census_put(census, lives[i].key, lives[i].last);
-        uint32_t *place =
-            fits && lives[i].first >= task->part.read_from_txn ? rig_table_put(whole, (uint64_t)lives[i].key) : NULL;
+        fits = rig_census_put(census, lifetimes[i].key, lifetimes[i].last);
+        uint32_t *place = fits && lifetimes[i].first >= task->part.read_from_txn
+                              ? rig_table_put(whole, (uint64_t)lifetimes[i].key)
+                              : NULL;
         if (place != NULL)
             *place = 0;
         else
-            fits &= lives[i].first < task->part.read_from_txn;
+            fits &= lifetimes[i].first < task->part.read_from_txn;
     }
     return fits;
 }
@@ -96,8 +97,8 @@ struct part_windows {
 
 /* Judges a part. The windows of one that is good are left in *kept unless that is NULL. */
 static enum rig_rc judge(struct rig_source *source, const struct rig_stream_options *given, const struct task *task,
-                         const struct rig_key_life *lives, struct rig_stream_part *result, struct part_windows *kept,
-                         struct rig_err *err)
+                         const struct rig_key_lifetime *lifetimes, struct rig_stream_part *result,
+                         struct part_windows *kept, struct rig_err *err)
 {
     const struct rig_source_start start = {.block = task->part.read_from, .txn_count = task->part.read_from_txn};
     struct rig_stream_options options = *given;
@@ -108,7 +109,7 @@ static enum rig_rc judge(struct rig_source *source, const struct rig_stream_opti
     *result = (struct rig_stream_part){.good = false};
     options.census = census;
     enum rig_rc rc =
-        fill_census(census, &whole, task, lives) ? RIG_OK : rig_memory_limit(err, "the keys of the history");
+        fill_census(census, &whole, task, lifetimes) ? RIG_OK : rig_memory_limit(err, "the keys of the history");
     if (rc == RIG_OK)
         rc = rig_source_start_at(source, &start, err);
     if (rc == RIG_OK)
@@ -145,11 +146,11 @@ static enum rig_rc do_task(struct rig_source *source, const struct rig_stream_op
         rig_part_census_done(&census);
         return rc;
     }
-    if (bytes->size != sizeof task + task.life_count * sizeof(struct rig_key_life))
+    if (bytes->size != sizeof task + task.life_count * sizeof(struct rig_key_lifetime))
         return rig_fail(err, RIG_E_INPUT, "a task with an incomplete list of keys");
     struct rig_stream_part part;
-    const struct rig_key_life *lives = (const void *)(bytes->data + sizeof task);
-    const enum rig_rc rc = judge(source, options, &task, lives, &part, NULL, err);
+    const struct rig_key_lifetime *lifetimes = (const void *)(bytes->data + sizeof task);
+    const enum rig_rc rc = judge(source, options, &task, lifetimes, &part, NULL, err);
     if (rc == RIG_OK)
         rig_buf_add(answer, &part, sizeof part);
     return rc;
@@ -227,8 +228,8 @@ static bool tell_task(struct leading *l, uint32_t part, enum task_kind kind)
     struct task task = {.kind = kind, .part = l->plan.at[part], .is_last = part + 1 == l->plan.count};
     rig_buf_clear(&l->bytes);
     rig_buf_add(&l->bytes, &task, sizeof task);
-    for (size_t i = 0; kind == TASK_JUDGE && i < whole->lives.count; i++) {
-        const struct rig_key_life *life = &whole->lives.at[i];
+    for (size_t i = 0; kind == TASK_JUDGE && i < whole->lifetimes.count; i++) {
+        const struct rig_key_lifetime *life = &whole->lifetimes.at[i];
         if (life->last <= task.part.read_from_txn || life->first >= task.part.end_txn)
             continue;
         rig_buf_add(&l->bytes, life, sizeof *life);
@@ -311,9 +312,9 @@ static bool judge_all(struct leading *l)
             return false;
     }
     memcpy(&own, l->bytes.data, sizeof own); /* the first part's */
-    const struct rig_key_life *lives = (const void *)(l->bytes.data + sizeof own);
+    const struct rig_key_lifetime *lifetimes = (const void *)(l->bytes.data + sizeof own);
     const bool good =
-        judge(l->source, l->options, &own, lives, &l->parts[0], &l->first, &err) == RIG_OK || leave(l, err.text);
+        judge(l->source, l->options, &own, lifetimes, &l->parts[0], &l->first, &err) == RIG_OK || leave(l, err.text);
     if (good && !l->parts[0].good)
         return leave(l, not_clean);
     return good && hear_all(l, take_part) && parts_agree(l);
