@@ -218,17 +218,24 @@ int rig_cli_check_ranks_follow(struct rig_team *team)
     return status;
 }
 
-static enum rig_rc check(struct rig_source *source, const char *name, const struct rig_cli_paths *paths,
-                         struct rig_team *team, const struct rig_source_options *from,
+/* The record of a run: one file, or one for each rank. */
+struct run_record {
+    struct rig_source *source;
+    const char *name;
+    const struct rig_cli_paths *paths;
+    const struct rig_source_options *by;
+};
+
+static enum rig_rc check(const struct run_record *record, struct rig_team *team,
                          const struct rig_stream_options *options, struct rig_verdict **verdict, struct rig_err *err)
 {
     struct rig_cli_check_ranks ranks;
     struct rig_stream_options shared = *options;
     if (team == NULL)
-        return rig_check_source(source, name, options, verdict, err);
+        return rig_check_source(record->source, record->name, options, verdict, err);
     cli_check_ranks_init(&ranks, team);
-    rig_cli_check_ranks_open(&ranks, (const char *const *)paths->at, paths->count, from, &shared);
-    const enum rig_rc rc = rig_check_source(source, name, &shared, verdict, err);
+    rig_cli_check_ranks_open(&ranks, (const char *const *)record->paths->at, record->paths->count, record->by, &shared);
+    const enum rig_rc rc = rig_check_source(record->source, record->name, &shared, verdict, err);
     if (ranks.helpers.why.rc != RIG_OK)
         rig_log(RIG_LOG_INFO, "check", "rank 0 has checked alone: %s", ranks.helpers.why.text);
     else if (rc == RIG_OK)
@@ -251,8 +258,10 @@ enum rig_rc rig_cli_check_run(const char *folder, struct rig_team *team, const s
     const double open_ms = (double)(rig_clock_now_ns() - start_ns) / (double)RIG_NS_PER_MS;
     if (rc == RIG_OK)
         rc = rig_asked_require_possible(rig_source_facts(source)->workload, options->check.anomalies, err);
-    if (rc == RIG_OK)
-        rc = check(source, paths.count > 1 ? folder : paths.at[0], &paths, team, &by, options, verdict, err);
+    if (rc == RIG_OK) {
+        const struct run_record record = {source, paths.count > 1 ? folder : paths.at[0], &paths, &by};
+        rc = check(&record, team, options, verdict, err);
+    }
     if (rc == RIG_OK)
         (*verdict)->cost.read_ms += open_ms;
     rig_source_close(source);

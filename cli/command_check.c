@@ -236,11 +236,23 @@ static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_er
     return rc == RIG_OK ? rig_cli_check_requested(args, err) : rc;
 }
 
-static int judge(const struct rig_arguments *args, struct rig_source_options *source,
-                 struct rig_stream_options *options, struct rig_cli_check_ranks *ranks,
-                 const struct rig_minimum *minimum, struct rig_cli_known_bugs *known,
-                 const struct rig_cli_saved_run *saved, const char *folder, const char *title)
+/* One command's history, and how to judge it. */
+struct checking {
+    const struct rig_arguments *args;
+    struct rig_source_options *source;
+    struct rig_stream_options *options;
+    struct rig_cli_check_ranks *ranks; /* NULL: there is one process */
+    const struct rig_minimum *minimum;
+    struct rig_cli_known_bugs *known;
+    const struct rig_cli_saved_run *saved;
+    const char *folder; /* of the run; empty: none */
+    const char *title;
+};
+
+static int judge(const struct checking *c)
 {
+    const struct rig_arguments *args = c->args;
+    const struct rig_cli_saved_run *saved = c->saved;
     struct rig_err err = {0}, unproved = {0};
     struct rig_verdict *verdict = NULL;
     struct rig_source *opened = NULL;
@@ -250,29 +262,29 @@ static int judge(const struct rig_arguments *args, struct rig_source_options *so
     struct rig_report_run there = saved->run;
     const struct rig_report_run *run = saved->found ? &there : NULL;
     rig_cli_check_progress_init(&progress, rig_cli_progress_look(args));
-    options->watch = rig_cli_check_progress_watch(&progress);
-    enum rig_rc rc = check(args, source, options, ranks, &opened, &verdict, &err);
+    c->options->watch = rig_cli_check_progress_watch(&progress);
+    enum rig_rc rc = check(args, c->source, c->options, c->ranks, &opened, &verdict, &err);
     rig_cli_check_progress_done(&progress);
-    if (rc == RIG_OK && ranks != NULL && ranks->helpers.why.rc != RIG_OK)
-        rig_cli_complain("rank 0 has checked alone: %s", ranks->helpers.why.text);
-    const struct rig_cli_judged judged = {args->positionals, args->positional_count, &source->load, &options->check,
-                                          run};
+    if (rc == RIG_OK && c->ranks != NULL && c->ranks->helpers.why.rc != RIG_OK)
+        rig_cli_complain("rank 0 has checked alone: %s", c->ranks->helpers.why.text);
+    const struct rig_cli_judged judged = {args->positionals, args->positional_count, &c->source->load,
+                                          &c->options->check, run};
     if (rc == RIG_OK)
-        rc = rig_cli_known_bugs_compare(known, &judged, verdict, &err);
+        rc = rig_cli_known_bugs_compare(c->known, &judged, verdict, &err);
     if (rc == RIG_OK)
-        rc = rig_verdict_weigh(verdict, minimum, &saved->effort, &err);
+        rc = rig_verdict_weigh(verdict, c->minimum, &saved->effort, &err);
     const bool is_judged = rc == RIG_OK;
-    if (rc == RIG_OK && folder[0] != '\0')
-        there.logs = logs = rig_server_logs_read(folder, verdict);
+    if (rc == RIG_OK && c->folder[0] != '\0')
+        there.logs = logs = rig_server_logs_read(c->folder, verdict);
     if (rc == RIG_OK)
-        rc = write_all(args, source, saved->run.name != NULL ? saved->run.name : title, run, verdict, &err);
+        rc = write_all(args, c->source, saved->run.name != NULL ? saved->run.name : c->title, run, verdict, &err);
     int status = is_judged ? rig_cli_verdict_status(verdict) : RIG_EXIT_OK;
     if (rc != RIG_OK)
         status = rig_cli_worst(status, rig_cli_fail(&err));
     (void)fflush(stdout); /* the verdict is there while its proof is made */
     if (is_judged && proof != NULL &&
-        rig_cli_proof_write(opened, name_of(args), &options->check, rig_cli_proof_decides(verdict), proof, &unproved) !=
-            RIG_OK)
+        rig_cli_proof_write(opened, name_of(args), &c->options->check, rig_cli_proof_decides(verdict), proof,
+                            &unproved) != RIG_OK)
         status = rig_cli_worst(status, rig_cli_fail(&unproved));
     rig_source_close(opened);
     rig_server_logs_free(logs);
@@ -324,9 +336,8 @@ static int check_command(int argc, char **argv, struct rig_cli_check_ranks *rank
     const bool is_read = rig_cli_known_bugs_read(&known, &args, saved.run.plan_yaml);
     if (rc == RIG_OK && is_read)
         rc = check_outputs(&args, &err);
-    const int result = !is_read       ? RIG_EXIT_USAGE
-                       : rc == RIG_OK ? judge(&args, &source, &options, ranks, &minimum, &known, &saved, folder, title)
-                                      : rig_cli_fail(&err);
+    const struct checking checking = {&args, &source, &options, ranks, &minimum, &known, &saved, folder, title};
+    const int result = !is_read ? RIG_EXIT_USAGE : rc == RIG_OK ? judge(&checking) : rig_cli_fail(&err);
     rig_cli_known_bugs_done(&known);
     rig_cli_saved_run_done(&saved);
     rig_cli_paths_done(&paths);

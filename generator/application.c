@@ -116,10 +116,11 @@ static bool make_popularity(struct rig_app *app, const struct rig_generator_opti
     return made;
 }
 
-enum rig_rc rig_app_new(const struct rig_generator_options *options, uint64_t seed, uint32_t client,
-                        uint32_t client_count, struct rig_rng *rng, struct rig_op *ops, struct rig_app **app,
+enum rig_rc rig_app_new(const struct rig_generator_options *options, const struct rig_app_layout *layout,
+                        uint32_t client, struct rig_rng *rng, struct rig_op *ops, struct rig_app **app,
                         struct rig_err *err)
 {
+    RIG_REQUIRE(client < layout->client_count);
     struct rig_app *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the application of client %u", client);
@@ -127,7 +128,7 @@ enum rig_rc rig_app_new(const struct rig_generator_options *options, uint64_t se
     made->rng = rng;
     made->ops = ops;
     made->client = client;
-    rig_app_layout_init(&made->layout, options, seed, client_count);
+    made->layout = *layout;
     made->written = calloc((size_t)made->layout.written, sizeof *made->written);
     if (made->written == NULL || !make_popularity(made, options)) {
         rig_app_free(made);

@@ -110,9 +110,9 @@ struct rig_app {
     bool writes;
 };
 
-/* RIG_E_LIMIT. Borrows rng and ops, which has the application's most_operations. */
-enum rig_rc rig_app_new(const struct rig_generator_options *options, uint64_t seed, uint32_t client,
-                        uint32_t client_count, struct rig_rng *rng, struct rig_op *ops, struct rig_app **app,
+/* RIG_E_LIMIT. Borrows rng and ops, which has the application's most_operations. `layout`: of the same options. */
+enum rig_rc rig_app_new(const struct rig_generator_options *options, const struct rig_app_layout *layout,
+                        uint32_t client, struct rig_rng *rng, struct rig_op *ops, struct rig_app **app,
                         struct rig_err *err);
 /* Frees; NULL is ignored. */
 void rig_app_free(struct rig_app *app);

@@ -165,8 +165,9 @@ static enum rig_rc init_keys(struct rig_generator *generator, uint64_t seed, str
         return RIG_OK;
     if (rig_application_of(options->shape) == NULL)
         return rig_generator_pool_init(&generator->keys, options, generator->client_count, err);
-    return rig_app_new(options, seed, generator->client, generator->client_count, &generator->rng, generator->ops,
-                       &generator->app, err);
+    struct rig_app_layout layout;
+    rig_app_layout_init(&layout, options, seed, generator->client_count);
+    return rig_app_new(options, &layout, generator->client, &generator->rng, generator->ops, &generator->app, err);
 }
 
 enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint64_t seed, uint32_t client,

@@ -206,13 +206,10 @@ void rig_fleet_place(const struct rig_fleet *fleet, uint32_t node, struct rig_pl
         (void)snprintf(place->at[RIG_PLACEHOLDER_PID], RIG_PLACE_BYTES, "%ld", (long)pid);
 }
 
-enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops *cluster, void *run, bool started,
-                           const struct rig_nemesis_plan *plan, const char *run_name, bool (*stopping)(void),
-                           struct rig_err *err)
+enum rig_rc rig_fleet_init(struct rig_fleet *fleet, struct rig_err *err)
 {
-    *fleet = (struct rig_fleet){
-        .cluster = cluster, .run = run, .run_name = run_name, .started = started, .plan = plan, .stopping = stopping};
-    fleet->count = started ? cluster_count(fleet) : plan->node_count;
+    const bool started = fleet->started;
+    fleet->count = started ? cluster_count(fleet) : fleet->plan->node_count;
     if (fleet->count > RIG_NODES_MOST)
         return rig_fail(err, RIG_E_CLUSTER, "nemesis: there are %u nodes; faults support at most %d", fleet->count,
                         (int)RIG_NODES_MOST);

@@ -15,22 +15,22 @@
 #include "nemesis/placeholder.h"
 
 struct rig_fleet {
+    /* The caller fills in these. */
     const struct rig_cluster_ops *cluster; /* NULL: none */
     void *run;
     const char *run_name; /* on the servers; NULL: none */
     bool started;         /* rig started the nodes */
     const struct rig_nemesis_plan *plan;
     bool (*stopping)(void);
+    /* rig_fleet_init() fills in these. */
     char names[RIG_NODES_MOST][RIG_NODE_NAME_BYTES];
     uint32_t count;
     struct rig_node_address planned[RIG_NODES_MOST]; /* for nodes that rig did not start; empty: unknown */
 };
 
-/* Looks at the nodes. The cluster is up. RIG_E_CLUSTER when there are too many, when a target of the plan is a role and
+/* Looks at the nodes of the cluster, which is up. RIG_E_CLUSTER when there are too many, when a target of the plan is a role and
  * there is no source for the nodes' roles, and when a command has a placeholder without a value for its node. */
-enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops *cluster, void *run, bool started,
-                           const struct rig_nemesis_plan *plan, const char *run_name, bool (*stopping)(void),
-                           struct rig_err *err);
+enum rig_rc rig_fleet_init(struct rig_fleet *fleet, struct rig_err *err);
 
 /* Never fails: a node without an answer is not reachable. */
 void rig_fleet_status(struct rig_fleet *fleet, uint32_t node, struct rig_node_status *status);

@@ -575,8 +575,13 @@ enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct ri
     made->context.is_over = config->is_over;
     made->context.context = config->context;
     init_locks(made);
-    enum rig_rc rc = rig_fleet_init(&made->context.fleet, config->cluster, config->run, config->started, config->plan,
-                                    config->run_name, config->core->stopping, err);
+    made->context.fleet = (struct rig_fleet){.cluster = config->cluster,
+                                             .run = config->run,
+                                             .run_name = config->run_name,
+                                             .started = config->started,
+                                             .plan = config->plan,
+                                             .stopping = config->core->stopping};
+    enum rig_rc rc = rig_fleet_init(&made->context.fleet, err);
     made->schedule = config->schedule != NULL ? config->schedule : &made->planned.schedule;
     if (rc == RIG_OK && config->schedule == NULL)
         rc = rig_planned_schedule_init(&made->planned, config->plan, config->seed, err);

@@ -326,21 +326,21 @@ static bool explain_part(struct writing *w, const struct rig_rule *rule, int64_t
     return done;
 }
 
-enum rig_rc rig_explain_row_cases(const struct rig_inference *inference, const struct rig_row_problem *made,
-                                  enum rig_level level, const struct rig_solution *refuted,
-                                  const struct rig_solve_budget *budget, struct rig_arena *arena,
-                                  struct rig_witness *witness, bool *found, struct rig_err *err)
+enum rig_rc rig_explain_row_cases(const struct rig_row_refutation *no, const struct rig_solve_budget *budget,
+                                  struct rig_arena *arena, struct rig_witness *witness, bool *found,
+                                  struct rig_err *err)
 {
-    const struct rig_rule rule = {.form = RIG_RULE_SERIAL, .along = rig_level_rule(level)->along};
+    const struct rig_rule rule = {.form = RIG_RULE_SERIAL, .along = rig_level_rule(no->level)->along};
+    const struct rig_problem *problem = &no->made->problem;
     struct rig_shrunk shrunk = {0};
     struct rig_problem part = {0};
-    struct writing w = {.inference = inference, .made = made, .part = &part};
+    struct writing w = {.inference = no->inference, .made = no->made, .part = &part};
     *found = false;
-    enum rig_rc rc = rig_shrink(&made->problem, &rule, refuted->core, refuted->core_count, budget, &shrunk, err);
-    bool ok = rc == RIG_OK && rig_problem_part(&made->problem, shrunk.nodes, shrunk.count, &part);
+    enum rig_rc rc = rig_shrink(problem, &rule, no->refuted->core, no->refuted->core_count, budget, &shrunk, err);
+    bool ok = rc == RIG_OK && rig_problem_part(problem, shrunk.nodes, shrunk.count, &part);
     ok = ok && explain_part(&w, &rule, budget->deadline_ns, arena, found);
     if (ok && *found)
-        ok = fill(&w, level, shrunk.minimal, arena, witness);
+        ok = fill(&w, no->level, shrunk.minimal, arena, witness);
     row_case_lines_done(&w.lines);
     row_case_steps_done(&w.steps);
     row_case_txns_done(&w.txns);

@@ -13,14 +13,20 @@
 #include "checker/infer/row_problem.h"
 #include "checker/model/verdict.h"
 
+/* The solver's no to a problem of rows. */
+struct rig_row_refutation {
+    const struct rig_inference *inference;
+    const struct rig_row_problem *made; /* without the order of time */
+    const struct rig_solution *refuted; /* its core: nodes of the problem without an order */
+    enum rig_level level;               /* whose rule was asked */
+};
+
 /*
- * `core`: nodes of the problem without an order (rig_solve()), made without the order of time; `level`: its rule was asked.
  * *found is false where no proof was found in time, or an edge has no witness of its own. The witness has no texts yet;
  * everything in it is allocated from `arena`. RIG_E_LIMIT when memory runs out.
  */
-enum rig_rc rig_explain_row_cases(const struct rig_inference *inference, const struct rig_row_problem *made,
-                                  enum rig_level level, const struct rig_solution *refuted,
-                                  const struct rig_solve_budget *budget, struct rig_arena *arena,
-                                  struct rig_witness *witness, bool *found, struct rig_err *err);
+enum rig_rc rig_explain_row_cases(const struct rig_row_refutation *no, const struct rig_solve_budget *budget,
+                                  struct rig_arena *arena, struct rig_witness *witness, bool *found,
+                                  struct rig_err *err);
 
 #endif

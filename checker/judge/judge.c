@@ -205,8 +205,12 @@ static enum rig_rc find_mixed(struct rig_judge *judge, const uint8_t *selected, 
     if (apart && !type->link_items(&judge->inference, NULL, &items))
         return rig_memory_limit(err, "the dependencies");
     /* Where no transaction counts the edges of items alone, those by predicates need not be told apart. */
-    return rig_mixed_find(judge->history, &judge->inference.links, apart ? &items.links : NULL, selected,
-                          judge->most_kept, &judge->scratch, &judge->mixed, err);
+    const struct rig_mixed_question question = {.history = judge->history,
+                                                .all = &judge->inference.links,
+                                                .items = apart ? &items.links : NULL,
+                                                .selected = selected,
+                                                .most_kept = judge->most_kept};
+    return rig_mixed_find(&question, &judge->scratch, &judge->mixed, err);
 }
 
 /* The cycles to be decided in the graph of all edges: those asked for by a predicate have the shapes of items there. */

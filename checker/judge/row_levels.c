@@ -155,8 +155,9 @@ static enum rig_rc ask_solver(struct asking *a, const struct rig_inference *infe
                                             .limit_bytes = a->judge->scratch.limit_bytes};
     a->order.missed.count = 0;
     a->found = false;
-    enum rig_rc rc = rig_row_search(inference, rule->form == RIG_RULE_SNAPSHOT, rule->along, counts, &budget,
-                                    &a->order.events, answer, a->err);
+    const struct rig_row_question question = {
+        .split = rule->form == RIG_RULE_SNAPSHOT, .along = rule->along, .counts = counts};
+    enum rig_rc rc = rig_row_search(inference, &question, &budget, &a->order.events, answer, a->err);
     if (rc == RIG_OK && *answer == RIG_ANSWER_YES)
         rc = rig_row_order_try(level, &a->facts, &a->order, &a->found, a->err);
     if (rc == RIG_OK && a->found)

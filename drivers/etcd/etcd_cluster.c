@@ -252,8 +252,8 @@ static enum rig_rc make_switch(struct rig_etcd_cluster *cluster, struct rig_err 
     uint16_t announced[RIG_NODES_MOST];
     for (uint32_t i = 0; i < cluster->count; i++)
         peers[i] = (struct rig_local_peer){cluster->members[i].node.name, cluster->members[i].peer_port};
-    const enum rig_rc rc = rig_local_switch_join(cluster->site.env->core, peers, cluster->count, member_server, cluster,
-                                                 &cluster->peers, announced, err);
+    const struct rig_local_peers all = {peers, cluster->count, member_server, cluster};
+    const enum rig_rc rc = rig_local_switch_join(cluster->site.env->core, &all, &cluster->peers, announced, err);
     for (uint32_t i = 0; rc == RIG_OK && cluster->peers != NULL && i < cluster->count; i++)
         cluster->members[i].announced_port = announced[i];
     return rc;

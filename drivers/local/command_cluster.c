@@ -77,8 +77,8 @@ static enum rig_rc make_switch(struct rig_command_cluster *cluster, struct rig_e
     uint16_t announced[RIG_NODES_MOST];
     for (uint32_t i = 0; i < cluster->count; i++)
         peers[i] = (struct rig_local_peer){cluster->nodes[i].node.name, cluster->nodes[i].ports[cluster->peer_port]};
-    const enum rig_rc rc = rig_local_switch_join(cluster->site.env->core, peers, cluster->count, node_server, cluster,
-                                                 &cluster->peers, announced, err);
+    const struct rig_local_peers all = {peers, cluster->count, node_server, cluster};
+    const enum rig_rc rc = rig_local_switch_join(cluster->site.env->core, &all, &cluster->peers, announced, err);
     for (uint32_t i = 0; rc == RIG_OK && cluster->peers != NULL && i < cluster->count; i++) {
         cluster->nodes[i].announced = announced[i];
         if (cluster->peer_port == 0) /* clients that nodes have told of each other */

@@ -362,18 +362,20 @@ void rig_local_switch_set_route(struct rig_local_switch *made, uint32_t from, ui
     atomic_store(&made->routes[from][to], via);
 }
 
-enum rig_rc rig_local_switch_join(const struct rig_core *core, const struct rig_local_peer *peers, uint32_t count,
-                                  rig_local_child_function *child_of, void *context, struct rig_local_switch **made,
-                                  uint16_t announced[static RIG_NODES_MOST], struct rig_err *err)
+enum rig_rc rig_local_switch_join(const struct rig_core *core, const struct rig_local_peers *peers,
+                                  struct rig_local_switch **made, uint16_t announced[static RIG_NODES_MOST],
+                                  struct rig_err *err)
 {
+    const struct rig_local_peer *at = peers->at;
+    const uint32_t count = peers->count;
     if (!core->routed() || count < 2)
         return RIG_OK;
-    enum rig_rc rc = make(count, child_of, context, made, announced, err);
+    enum rig_rc rc = make(count, peers->child_of, peers->context, made, announced, err);
     for (uint32_t to = 0; rc == RIG_OK && to < count; to++) {
         for (uint32_t from = 0; rc == RIG_OK && from < count; from++) {
-            uint16_t via = peers[to].port;
+            uint16_t via = at[to].port;
             if (from != to)
-                rc = core->route(peers[from].name, peers[to].name, "127.0.0.1", peers[to].port, &via, err);
+                rc = core->route(at[from].name, at[to].name, "127.0.0.1", at[to].port, &via, err);
             if (rc == RIG_OK)
                 rig_local_switch_set_route(*made, from, to, via);
         }

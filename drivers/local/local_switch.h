@@ -31,15 +31,22 @@ struct rig_local_peer {
 /* Returns the server of a node. Called on the switch's thread. */
 typedef const struct rig_child *rig_local_child_function(void *context, uint32_t node);
 
+struct rig_local_peers {
+    const struct rig_local_peer *at;
+    uint32_t count;
+    rig_local_child_function *child_of;
+    void *context;
+};
+
 /* Connections from node `from` to `to` go through this port of 127.0.0.1; before the nodes start. `from` == count:
  * those of clients. */
 void rig_local_switch_set_route(struct rig_local_switch *made, uint32_t from, uint32_t to, uint16_t via);
 /* Listens for the nodes, where the plan has faults of the network and there are several; else `*made` stays as it is.
  * Their ports are in `announced`. Each pair of nodes gets a route of the core's; a node reaches itself directly, as it
  * may use the port that the others use. */
-enum rig_rc rig_local_switch_join(const struct rig_core *core, const struct rig_local_peer *peers, uint32_t count,
-                                  rig_local_child_function *child_of, void *context, struct rig_local_switch **made,
-                                  uint16_t announced[static RIG_NODES_MOST], struct rig_err *err);
+enum rig_rc rig_local_switch_join(const struct rig_core *core, const struct rig_local_peers *peers,
+                                  struct rig_local_switch **made, uint16_t announced[static RIG_NODES_MOST],
+                                  struct rig_err *err);
 /* Ends all connections. Takes NULL. */
 void rig_local_switch_free(struct rig_local_switch *made);
 

@@ -56,9 +56,7 @@ const char *rig_sql_run_server_name(const struct rig_sql_run *run, uint32_t serv
 /* The connection of a search. */
 struct opening {
     struct rig_sql_run *run;
-    rig_sql_opens open;
-    void *context;
-    struct rig_sql_connection *connection;
+    const struct rig_sql_opening *by;
 };
 
 static enum rig_rc open_server(void *context, uint32_t server, int64_t deadline_ns, bool *refuses_writes,
@@ -66,19 +64,19 @@ static enum rig_rc open_server(void *context, uint32_t server, int64_t deadline_
 {
     const struct opening *opening = context;
     const struct rig_sql_run *run = opening->run;
-    const enum rig_rc rc = opening->open(opening->context, opening->connection, server, deadline_ns, err);
+    const enum rig_rc rc = opening->by->open(opening->by->context, opening->by->connection, server, deadline_ns, err);
     /* Asked once the connection knows its role: a session that is opened in between is refused. */
     const bool held_back = rig_sql_run_is_local(run) && run->client->nodes->holds_back != NULL &&
                            run->client->nodes->holds_back(run, server);
-    *refuses_writes = opening->connection->refuses_writes || held_back;
+    *refuses_writes = opening->by->connection->refuses_writes || held_back;
     return rc;
 }
 
 static void drop_connection(void *context)
 {
     const struct opening *opening = context;
-    opening->run->client->disconnect(opening->connection);
-    opening->connection->open = false;
+    opening->run->client->disconnect(opening->by->connection);
+    opening->by->connection->open = false;
 }
 
 static const char *name_of(void *context, uint32_t server)
@@ -97,12 +95,12 @@ static enum rig_rc run_search(struct opening *opening, struct rig_sql_search *se
     return rig_sql_search_run(search, run->env->core, run->options->connect_timeout_ns, server, err);
 }
 
-enum rig_rc rig_sql_run_open_writer(struct rig_sql_run *run, uint32_t client, rig_sql_opens open, void *context,
-                                    struct rig_sql_connection *connection, uint32_t *server, struct rig_err *err)
+enum rig_rc rig_sql_run_open_writer(struct rig_sql_run *run, uint32_t client, const struct rig_sql_opening *by,
+                                    uint32_t *server, struct rig_err *err)
 {
     const bool local = rig_sql_run_is_local(run);
     const uint32_t primary = local ? run->client->nodes->primary(run) : UINT32_MAX;
-    struct opening opening = {run, open, context, connection};
+    struct opening opening = {run, by};
     struct rig_sql_search search = {.want_refusing = false};
     search.count =
         local || run->server_name != NULL ? rig_sql_run_server_count(run) : (uint32_t)run->options->hosts.count;
@@ -111,12 +109,11 @@ enum rig_rc rig_sql_run_open_writer(struct rig_sql_run *run, uint32_t client, ri
     return run_search(&opening, &search, server, err);
 }
 
-enum rig_rc rig_sql_run_open_reader(struct rig_sql_run *run, uint32_t client, uint32_t writer, rig_sql_opens open,
-                                    void *context, struct rig_sql_connection *connection, uint32_t *server,
-                                    struct rig_err *err)
+enum rig_rc rig_sql_run_open_reader(struct rig_sql_run *run, uint32_t client, uint32_t writer,
+                                    const struct rig_sql_opening *by, uint32_t *server, struct rig_err *err)
 {
     const enum rig_sql_reads_from from = (enum rig_sql_reads_from)run->options->reads_from;
-    struct opening opening = {run, open, context, connection};
+    struct opening opening = {run, by};
     struct rig_sql_search search = {.want_refusing = true};
     *server = writer;
     if (!rig_sql_search_readers(&search, from, &run->hosts, rig_sql_run_server_count(run), client, writer))
@@ -145,7 +142,7 @@ enum rig_rc rig_sql_own_connect(struct rig_sql_own *own, struct rig_sql_run *run
     uint32_t server;
     enum rig_rc rc = begin_own(own, run, to_the_end, err);
     if (rc == RIG_OK)
-        rc = rig_sql_run_open_writer(run, 0, open_own, own, own->connection, &server, err);
+        rc = rig_sql_run_open_writer(run, 0, &(struct rig_sql_opening){open_own, own, own->connection}, &server, err);
     own->deadline_ns = rig_sql_own_deadline_ns(run->env->core, run->options->transaction_timeout_ns);
     return rc;
 }

@@ -46,19 +46,23 @@ const char *rig_sql_run_server_name(const struct rig_sql_run *run, uint32_t serv
 /* Opens a connection to a server, and may set it up. The callee's errors leave the connection safe for `disconnect`. */
 typedef enum rig_rc (*rig_sql_opens)(void *context, struct rig_sql_connection *connection, uint32_t server,
                                      int64_t deadline_ns, struct rig_err *err);
+struct rig_sql_opening {
+    rig_sql_opens open;
+    void *context;
+    struct rig_sql_connection *connection;
+};
 /*
- * Opens a connection to a server that takes writes, by `open`; `*server` is its number. At most connect-timeout, which
- * all tried servers share. RIG_E_CLUSTER when there is none; the connection is disconnected then.
+ * Opens a connection to a server that takes writes; `*server` is its number. At most connect-timeout, which all tried
+ * servers share. RIG_E_CLUSTER when there is none; the connection is disconnected then.
  */
-enum rig_rc rig_sql_run_open_writer(struct rig_sql_run *run, uint32_t client, rig_sql_opens open, void *context,
-                                    struct rig_sql_connection *connection, uint32_t *server, struct rig_err *err);
+enum rig_rc rig_sql_run_open_writer(struct rig_sql_run *run, uint32_t client, const struct rig_sql_opening *by,
+                                    uint32_t *server, struct rig_err *err);
 /*
  * The same for transactions that only read, as reads-from selects. `writer` is the server for the client's writes: when
  * it also answers the reads, `*server` is `writer` and nothing is opened.
  */
-enum rig_rc rig_sql_run_open_reader(struct rig_sql_run *run, uint32_t client, uint32_t writer, rig_sql_opens open,
-                                    void *context, struct rig_sql_connection *connection, uint32_t *server,
-                                    struct rig_err *err);
+enum rig_rc rig_sql_run_open_reader(struct rig_sql_run *run, uint32_t client, uint32_t writer,
+                                    const struct rig_sql_opening *by, uint32_t *server, struct rig_err *err);
 
 /* ---- the run's own connections ---- */
 

@@ -48,9 +48,9 @@ static enum rig_rc open_for_texts(struct rig_sql_session *session, struct rig_er
     struct rig_sql_run *run = session->run;
     const struct rig_text_env *texts = run->env->texts;
     const char *node = texts->nodes == NULL ? NULL : texts->nodes[session->client];
+    const struct rig_sql_opening main = {open_connection, session, session->main};
     if (node == NULL)
-        return rig_sql_run_open_writer(run, session->client, open_connection, session, session->main,
-                                       &session->main_server, err);
+        return rig_sql_run_open_writer(run, session->client, &main, &session->main_server, err);
     const enum rig_rc rc = rig_sql_text_server(run, node, &session->main_server, err);
     const int64_t deadline_ns = run->env->core->now_ns() + run->options->connect_timeout_ns;
     return rc != RIG_OK ? rc : open_connection(session, session->main, session->main_server, deadline_ns, err);
@@ -69,11 +69,11 @@ enum rig_rc rig_sql_session_open(void *object, void *run_object, uint32_t client
         return rig_no_memory(err, "the connections of a client");
     if (run->env->texts != NULL)
         return open_for_texts(session, err);
-    enum rig_rc rc =
-        rig_sql_run_open_writer(run, client, open_connection, session, session->main, &session->main_server, err);
+    const struct rig_sql_opening main = {open_connection, session, session->main};
+    const struct rig_sql_opening reader = {open_connection, session, session->reader};
+    enum rig_rc rc = rig_sql_run_open_writer(run, client, &main, &session->main_server, err);
     if (rc == RIG_OK)
-        rc = rig_sql_run_open_reader(run, client, session->main_server, open_connection, session, session->reader,
-                                     &session->reader_server, err);
+        rc = rig_sql_run_open_reader(run, client, session->main_server, &reader, &session->reader_server, err);
     return rc;
 }
 

@@ -174,9 +174,7 @@ enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const s
 }
 
 enum rig_rc rig_history_builder_add_like(struct rig_history_builder *builder, const struct rig_history *history,
-                                         uint32_t txn, const struct rig_op *ops, const struct rig_read *reads,
-                                         const int64_t *const *lists, uint32_t op_count, struct rig_spans spans,
-                                         struct rig_err *err)
+                                         uint32_t txn, const struct rig_txn_input *content, struct rig_err *err)
 {
     const struct rig_txn *like = &history->txns[txn];
     struct rig_column_row row;
@@ -186,16 +184,16 @@ enum rig_rc rig_history_builder_add_like(struct rig_history_builder *builder, co
                                   .complete_at = like->complete_at,
                                   .process = like->process,
                                   .outcome = (enum rig_outcome)like->outcome,
-                                  .ops = ops,
-                                  .reads = reads,
-                                  .lists = lists,
-                                  .op_count = op_count,
+                                  .ops = content->ops,
+                                  .reads = content->reads,
+                                  .lists = content->lists,
+                                  .op_count = content->op_count,
                                   .error = like->error == 0 ? NULL : history->errors[like->error - 1]};
     if (history->columns != NULL) {
         row = rig_columns_row(history->columns, txn);
         input.columns = &row;
         input.names = (const char *const *)history->columns->names.texts;
-        input.spans = spans;
+        input.spans = content->spans;
     }
     return rig_history_builder_add(builder, &input, err);
 }

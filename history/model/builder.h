@@ -47,11 +47,9 @@ enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const s
                                     struct rig_err *err);
 
 /* Adds a transaction with the times, positions, process, outcome, error and side columns of transaction `txn` of
- * `history`; its operations, their reads, lists and spans are given, parallel as in rig_txn_input. */
+ * `history`; `content` has its operations, their reads, lists and spans, and nothing else. */
 enum rig_rc rig_history_builder_add_like(struct rig_history_builder *builder, const struct rig_history *history,
-                                         uint32_t txn, const struct rig_op *ops, const struct rig_read *reads,
-                                         const int64_t *const *lists, uint32_t op_count, struct rig_spans spans,
-                                         struct rig_err *err);
+                                         uint32_t txn, const struct rig_txn_input *content, struct rig_err *err);
 
 /* The history's metadata. */
 enum rig_rc rig_history_builder_meta(struct rig_history_builder *builder, const char *meta, size_t length,

@@ -119,7 +119,9 @@ static enum rig_rc pass_txn(struct passing *p, uint32_t txn, struct rig_err *err
     }
     if (rc != RIG_OK)
         return rc;
-    return rig_history_builder_add_like(p->builder, history, txn, p->ops, p->reads, p->lists, kept, kept_times, err);
+    const struct rig_txn_input content = {
+        .ops = p->ops, .reads = p->reads, .lists = p->lists, .op_count = kept, .spans = kept_times};
+    return rig_history_builder_add_like(p->builder, history, txn, &content, err);
 }
 
 /* The span of all parts, and the position and the process of the first one. */

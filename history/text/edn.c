@@ -219,7 +219,8 @@ static enum rig_rc open_edn(const char *name, const char *data, size_t size, con
         .fast = RIG_FAST_EDN,
     };
     facts->form = RIG_FORM_EDN;
-    return rig_text_reader_open(&form, name, data, size, options, facts, state, err);
+    const struct rig_text_file file = {&form, name, data, size};
+    return rig_text_reader_open(&file, options, facts, state, err);
 }
 
 static enum rig_rc look_at_edn(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)

@@ -205,7 +205,8 @@ static enum rig_rc open_json(const char *name, const char *data, size_t size, co
         .separator = ',',
     };
     facts->form = RIG_FORM_JSON_LINES;
-    return rig_text_reader_open(&form, name, data, size, options, facts, state, err);
+    const struct rig_text_file file = {&form, name, data, size};
+    return rig_text_reader_open(&file, options, facts, state, err);
 }
 
 static enum rig_rc look(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)

@@ -94,20 +94,19 @@ static void plan_parts(struct reader *reader, struct rig_source_facts *facts)
     reader->options.usual_part_bytes = wanted;
 }
 
-enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *name, const char *data, size_t size,
-                                 const struct rig_load_options *options, struct rig_source_facts *facts, void **state,
-                                 struct rig_err *err)
+enum rig_rc rig_text_reader_open(const struct rig_text_file *file, const struct rig_load_options *options,
+                                 struct rig_source_facts *facts, void **state, struct rig_err *err)
 {
     struct reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the history", name);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the history", file->name);
     *reader = (struct reader){
-        .form = form,
-        .name = name,
-        .data = data,
-        .size = size,
-        .take_fast = rig_fast_taker_of(form->fast, options->block_set),
-        .fast_limit = size > RIG_FAST_STEP ? data + size - RIG_FAST_STEP : data,
+        .form = file->form,
+        .name = file->name,
+        .data = file->data,
+        .size = file->size,
+        .take_fast = rig_fast_taker_of(file->form->fast, options->block_set),
+        .fast_limit = file->size > RIG_FAST_STEP ? file->data + file->size - RIG_FAST_STEP : file->data,
         .options = *options,
         .expected_at = nowhere,
     };

@@ -31,9 +31,14 @@ struct rig_text_form {
     char separator;            /* between the operations of a sequence, 0 where it is a blank */
 };
 
-enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *name, const char *data, size_t size,
-                                 const struct rig_load_options *options, struct rig_source_facts *facts, void **state,
-                                 struct rig_err *err);
+struct rig_text_file {
+    const struct rig_text_form *form;
+    const char *name, *data;
+    size_t size; /* bytes of `data` */
+};
+
+enum rig_rc rig_text_reader_open(const struct rig_text_file *file, const struct rig_load_options *options,
+                                 struct rig_source_facts *facts, void **state, struct rig_err *err);
 /* The file is a rewritten text, and its errors name the places of `origin`, which outlives the state. */
 void rig_text_reader_set_origin(void *state, const struct rig_text_origin *origin);
 /* After a failure: whether keys of several kinds are the cause, which a reader with `value_keys` reads. */

@@ -70,8 +70,11 @@ static bool refute(struct fixture *f, enum rig_level level, struct rig_witness *
     assert_int_equal(rig_solve(&f->problem, rig_level_rule(level), &UNLIMITED, &solution, &err), RIG_OK);
     const bool refuted = solution.answer == RIG_ANSWER_NO;
     if (refuted) {
-        if (rig_prove_no(&f->problem, f->history, level, solution.core, solution.core_count, &PROVE, &f->arena, &proof,
-                         &err) != RIG_OK)
+        struct rig_prove_options options = PROVE;
+        options.level = level;
+        options.core = solution.core;
+        options.core_count = solution.core_count;
+        if (rig_prove_no(&f->problem, f->history, &options, &f->arena, &proof, &err) != RIG_OK)
             fail_msg("%s", err.text);
         assert_true(proof.line_count > 0 && proof.minimal);
         assert_int_equal(rig_explain_proof(&f->inference, &proof, &f->arena, witness, &err), RIG_OK);

@@ -224,10 +224,10 @@ static void nodes_of_the_user_have_the_plans_hosts(void **state)
         nodes[i].name = named[i];
     stage.plan.nodes = nodes;
     stage.plan.node_count = 5;
-    struct rig_fleet fleet;
-    assert_int_equal(
-        rig_fleet_init(&fleet, &stage_cluster, NULL, false, &stage.plan, "rig_1", stage_core.stopping, &stage.err),
-        RIG_OK);
+    const struct rig_fleet made = {
+        .cluster = &stage_cluster, .run_name = "rig_1", .plan = &stage.plan, .stopping = stage_core.stopping};
+    struct rig_fleet fleet = made;
+    assert_int_equal(rig_fleet_init(&fleet, &stage.err), RIG_OK);
     for (uint32_t i = 0; i < 5; i++) {
         struct rig_place place;
         char found[600];
@@ -240,9 +240,8 @@ static void nodes_of_the_user_have_the_plans_hosts(void **state)
         assert_string_equal(place.at[RIG_PLACEHOLDER_DATA], "");
     }
     stage.count = 1; /* now 127.0.0.1 is one host */
-    assert_int_equal(
-        rig_fleet_init(&fleet, &stage_cluster, NULL, false, &stage.plan, "rig_1", stage_core.stopping, &stage.err),
-        RIG_OK);
+    fleet = made;
+    assert_int_equal(rig_fleet_init(&fleet, &stage.err), RIG_OK);
     struct rig_place place;
     rig_fleet_place(&fleet, 1, &place);
     assert_string_equal(place.at[RIG_PLACEHOLDER_PORT], "7001");

@@ -161,9 +161,10 @@ static bool leave_out_unsettled(const struct rig_history *history, const struct 
     return true;
 }
 
-static bool make_links(const struct rig_history *history, const struct rig_links *all, const struct rig_links *items,
-                       const uint8_t *selected, struct rig_arena *arena, struct rig_links *links)
+static bool make_links(const struct rig_mixed_question *question, struct rig_arena *arena, struct rig_links *links)
 {
+    const struct rig_history *history = question->history;
+    const struct rig_links *all = question->all, *items = question->items;
     uint8_t *obliges = rig_arena_array(arena, (size_t)history->txn_count + 1, 1), *left_out = NULL;
     if (obliges == NULL || !rig_links_init(links, arena, history->txn_count, 0, all->chained_count))
         return false;
@@ -172,7 +173,7 @@ static bool make_links(const struct rig_history *history, const struct rig_links
         return false;
     struct mixing m = {.obliges = obliges,
                        .left_out = left_out,
-                       .selected = selected,
+                       .selected = question->selected,
                        .to = links,
                        .rw_bits = items == NULL ? RIG_OBLIGES_ITEMS : RIG_OBLIGES_PREDICATES};
     if (!take_links(&m, all))
@@ -251,23 +252,22 @@ static bool find_cycles(struct finding *f, uint32_t most_kept, struct rig_cycles
     return done;
 }
 
-enum rig_rc rig_mixed_find(const struct rig_history *history, const struct rig_links *all,
-                           const struct rig_links *items, const uint8_t *selected, uint32_t most_kept,
-                           struct rig_arena *arena, struct rig_cycles_found *found, struct rig_err *err)
+enum rig_rc rig_mixed_find(const struct rig_mixed_question *question, struct rig_arena *arena,
+                           struct rig_cycles_found *found, struct rig_err *err)
 {
     struct rig_links links;
     struct rig_graph graph = {0};
     struct finding f = {.search = NULL};
     *found = (struct rig_cycles_found){0};
-    if (!make_links(history, all, items, selected, arena, &links))
+    if (!make_links(question, arena, &links))
         return rig_memory_limit(err, "the dependencies");
     enum rig_rc rc = rig_graph_pack(&links, NULL, arena, &graph, err);
     const struct rig_view view = {.graph = &graph, .links = RIG_LINKS_ALL};
     if (rc == RIG_OK)
         rc = rig_components_find(view, &f.components, err);
     if (rc == RIG_OK && f.components.list.count > 0) {
-        f.search = rig_search_new(history, &graph);
-        if (f.search == NULL || !find_cycles(&f, most_kept, found))
+        f.search = rig_search_new(question->history, &graph);
+        if (f.search == NULL || !find_cycles(&f, question->most_kept, found))
             rc = rig_memory_limit(err, "the search for cycles");
     }
     rig_search_free(f.search);

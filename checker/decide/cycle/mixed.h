@@ -13,14 +13,19 @@
 
 #include "checker/decide/cycle/ladder.h"
 
+struct rig_mixed_question {
+    const struct rig_history *history;
+    const struct rig_links *all;
+    const struct rig_links *items; /* without the rw edges by predicates; NULL: no rw edge is by a predicate */
+    const uint8_t *selected;       /* per transaction; NULL: all */
+    uint32_t most_kept;
+};
+
 /*
- * Finds cycles among the selected transactions (per transaction; NULL: all): one of each strongly connected component,
- * the shortest first. `items`: the links without the rw edges by predicates; NULL: no rw edge is by a predicate.
- * Release with rig_mixed_done(), also after a failure. RIG_E_LIMIT when memory runs out.
+ * Finds cycles among the selected transactions: one of each strongly connected component, the shortest first. Release with rig_mixed_done(), also after a failure. RIG_E_LIMIT when memory runs out.
  */
-enum rig_rc rig_mixed_find(const struct rig_history *history, const struct rig_links *all,
-                           const struct rig_links *items, const uint8_t *selected, uint32_t most_kept,
-                           struct rig_arena *arena, struct rig_cycles_found *found, struct rig_err *err);
+enum rig_rc rig_mixed_find(const struct rig_mixed_question *question, struct rig_arena *arena,
+                           struct rig_cycles_found *found, struct rig_err *err);
 void rig_mixed_done(struct rig_cycles_found *found);
 
 /* Whether some transaction counts rw edges of items, and none by predicates. */

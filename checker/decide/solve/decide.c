@@ -253,11 +253,14 @@ static enum rig_rc prove_part(struct decide *d, const struct rig_problem *part, 
 {
     RIG_REQUIRE(core_count > 0 && core_count <= part->txn_count);
     const int64_t start_ns = rig_clock_now_ns();
-    const struct rig_prove_options options = {.budget = proof_budget(d, start_ns),
+    const struct rig_prove_options options = {.level = level,
+                                              .core = core,
+                                              .core_count = core_count,
+                                              .budget = proof_budget(d, start_ns),
                                               .shrink_deadline_ns = start_ns + d->shrink_ns,
                                               .shrunk = shrunk != NULL,
                                               .minimal = shrunk != NULL && shrunk->minimal};
-    enum rig_rc rc = rig_prove_no(part, d->history, level, core, core_count, &options, d->arena, proof, d->err);
+    enum rig_rc rc = rig_prove_no(part, d->history, &options, d->arena, proof, d->err);
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
     d->shrink_ns -= took_ns < d->shrink_ns ? took_ns : d->shrink_ns;
     if (rc == RIG_OK && proof->too_large)

@@ -234,17 +234,17 @@ static enum rig_rc prove_part(const struct rig_problem *part, const struct rig_h
 }
 
 /* The nodes to prove: fewer than those of the core, unless these are not to be shrunk. */
-static enum rig_rc shrink(const struct rig_problem *problem, enum rig_level level, const uint32_t *core,
-                          uint32_t core_count, const struct rig_prove_options *options, struct rig_shrunk *shrunk,
-                          struct rig_err *err)
+static enum rig_rc shrink(const struct rig_problem *problem, const struct rig_prove_options *options,
+                          struct rig_shrunk *shrunk, struct rig_err *err)
 {
+    const uint32_t *core = options->core, core_count = options->core_count;
     RIG_REQUIRE(core_count > 0);
     const int64_t end_ns = options->shrink_deadline_ns;
     const struct rig_solve_budget limit = {
         .deadline_ns = end_ns < options->budget.deadline_ns ? end_ns : options->budget.deadline_ns,
         .limit_bytes = options->budget.limit_bytes};
     if (!options->shrunk)
-        return rig_shrink(problem, rig_level_rule(level), core, core_count, &limit, shrunk, err);
+        return rig_shrink(problem, rig_level_rule(options->level), core, core_count, &limit, shrunk, err);
     *shrunk = (struct rig_shrunk){calloc((size_t)core_count + 1, sizeof core[0]), core_count, options->minimal};
     if (shrunk->nodes == NULL)
         return no_memory(err);
@@ -281,15 +281,15 @@ static enum rig_rc prove_fewer(const struct rig_problem *problem, const struct r
     return prove_nodes(problem, history, shrunk, budget->deadline_ns, arena, proof, err);
 }
 
-enum rig_rc rig_prove_no(const struct rig_problem *problem, const struct rig_history *history, enum rig_level level,
-                         const uint32_t *core, uint32_t core_count, const struct rig_prove_options *options,
-                         struct rig_arena *arena, struct rig_case_proof *proof, struct rig_err *err)
+enum rig_rc rig_prove_no(const struct rig_problem *problem, const struct rig_history *history,
+                         const struct rig_prove_options *options, struct rig_arena *arena, struct rig_case_proof *proof,
+                         struct rig_err *err)
 {
     struct rig_shrunk shrunk;
-    enum rig_rc rc = shrink(problem, level, core, core_count, options, &shrunk, err);
+    enum rig_rc rc = shrink(problem, options, &shrunk, err);
     if (rc != RIG_OK)
         return rc;
-    struct rig_case_proof made = {.level = level, .minimal = shrunk.minimal};
+    struct rig_case_proof made = {.level = options->level, .minimal = shrunk.minimal};
     rc = prove_nodes(problem, history, &shrunk, options->budget.deadline_ns, arena, &made, err);
     if (rc == RIG_OK && made.too_large && !shrunk.minimal)
         rc = prove_fewer(problem, history, &shrunk, &options->budget, arena, &made, err);

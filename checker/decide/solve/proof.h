@@ -43,18 +43,21 @@ struct rig_case_proof {
 };
 
 struct rig_prove_options {
+    enum rig_level level;
+    const uint32_t *core; /* ascending nodes, as rig_solve() gives them */
+    uint32_t core_count;
     struct rig_solve_budget budget;
     int64_t shrink_deadline_ns; /* fewer transactions are looked for until then, or the budget is spent */
     bool shrunk, minimal;       /* they were looked for already; each one of the core is needed */
 };
 
 /*
- * Proves that no order explains the transactions of `core` (ascending nodes, as rig_solve() gives them) at the level:
- * leaves out those that are not needed, then looks for a short proof. The proof is allocated from `arena`. RIG_E_LIMIT
+ * Proves that no order explains the transactions of the core at the level: leaves out those that are not needed, then
+ * looks for a short proof. The proof is allocated from `arena`. RIG_E_LIMIT
  * when memory runs out; RIG_E_BUG when the core has an explanation.
  */
-enum rig_rc rig_prove_no(const struct rig_problem *problem, const struct rig_history *history, enum rig_level level,
-                         const uint32_t *core, uint32_t core_count, const struct rig_prove_options *options,
-                         struct rig_arena *arena, struct rig_case_proof *proof, struct rig_err *err);
+enum rig_rc rig_prove_no(const struct rig_problem *problem, const struct rig_history *history,
+                         const struct rig_prove_options *options, struct rig_arena *arena, struct rig_case_proof *proof,
+                         struct rig_err *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "checker/explain/row_cases.h"
-#include "checker/infer/row_problem.h"
 
 /* Places are a permutation of the nodes. A transaction whose start comes directly before its commit stands once. */
 static bool list_events(const struct rig_row_problem *made, const uint32_t *place, struct rig_prove_events *events)
@@ -23,15 +22,14 @@ static bool list_events(const struct rig_row_problem *made, const uint32_t *plac
     return ok;
 }
 
-enum rig_rc rig_row_search(const struct rig_inference *inference, bool split, enum rig_along along,
-                           const struct rig_row_counts *counts, const struct rig_solve_budget *budget,
-                           struct rig_prove_events *events, enum rig_answer *answer, struct rig_err *err)
+enum rig_rc rig_row_search(const struct rig_inference *inference, const struct rig_row_question *question,
+                           const struct rig_solve_budget *budget, struct rig_prove_events *events,
+                           enum rig_answer *answer, struct rig_err *err)
 {
-    const struct rig_rule rule = {.form = RIG_RULE_SERIAL, .along = along};
+    const struct rig_rule rule = {.form = RIG_RULE_SERIAL, .along = question->along};
     struct rig_row_problem made;
     struct rig_solution solution = {0};
-    const struct rig_row_question question = {.split = split, .along = along, .counts = counts};
-    enum rig_rc rc = rig_row_problem_make(inference, &question, &made, err);
+    enum rig_rc rc = rig_row_problem_make(inference, question, &made, err);
     if (rc == RIG_OK)
         rc = rig_solve(&made.problem, &rule, budget, &solution, err);
     if (rc == RIG_OK && solution.answer == RIG_ANSWER_YES && !list_events(&made, solution.place, events))
@@ -56,7 +54,8 @@ enum rig_rc rig_row_refute(const struct rig_inference *inference, enum rig_level
     if (rc == RIG_OK)
         rc = rig_solve(&made.problem, &rule, budget, &solution, err);
     if (rc == RIG_OK && solution.answer == RIG_ANSWER_NO)
-        rc = rig_explain_row_cases(inference, &made, level, &solution, budget, arena, witness, found, err);
+        rc = rig_explain_row_cases(&(struct rig_row_refutation){inference, &made, &solution, level}, budget, arena,
+                                   witness, found, err);
     rig_solution_done(&solution);
     rig_row_problem_done(&made);
     return rc;

@@ -177,9 +177,13 @@ static enum rig_rc copy_txn(struct rig_witness_txns *evidence, uint32_t txn, str
                                   .op_count = rig_txn_op_count(history, txn)};
     rig_arena_reset(&evidence->scratch);
     enum rig_rc rc = copy_ops(evidence, txn, &copy, err);
+    const struct rig_txn_input content = {.ops = copy.ops,
+                                          .reads = copy.reads,
+                                          .lists = copy.lists,
+                                          .op_count = kept.op_count,
+                                          .spans = rig_history_times(history, txn)};
     if (rc == RIG_OK)
-        rc = rig_history_builder_add_like(evidence->builder, history, txn, copy.ops, copy.reads, copy.lists,
-                                          rig_txn_op_count(history, txn), rig_history_times(history, txn), err);
+        rc = rig_history_builder_add_like(evidence->builder, history, txn, &content, err);
     return rc != RIG_OK || kept_txns_add(&evidence->txns, kept) ? rc : no_memory(err);
 }
 
