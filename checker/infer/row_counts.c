@@ -13,7 +13,8 @@ void rig_row_counts_done(struct rig_row_counts *counts)
     rig_row_exceptions_done(&counts->changed);
 }
 
-bool rig_row_is_total(const struct rig_history *history, uint32_t txn, uint32_t op)
+/* Whether the read shows a number or a sum of rows other than 0. */
+static bool row_is_total(const struct rig_history *history, uint32_t txn, uint32_t op)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     if (!rig_row_is_read(&ops[op]) || rig_row_condition_at(ops, op).form == RIG_ROW_LISTED)
@@ -198,7 +199,7 @@ static bool try_sets(struct trying *t, uint32_t txn, bool *found)
     t->end = rig_txn_end(t->history, txn);
     t->count = t->total_count = 0;
     for (uint32_t op = 0; op < rig_txn_op_count(t->history, txn) && t->total_count < MOST_TOTALS; op++) {
-        const struct rig_read_list list = rig_row_is_total(t->history, txn, op)
+        const struct rig_read_list list = row_is_total(t->history, txn, op)
                                               ? rig_txn_op_list(t->history, rig_txn_ops(t->history, txn) + op)
                                               : (struct rig_read_list){0};
         if (list.count == 2) {
@@ -255,7 +256,7 @@ static bool find_all(struct trying *t, const struct rig_read_places *places, str
         bool any = false, found = false;
         counts->seen[txn] = number_of(t->history, places, txn);
         for (uint32_t op = 0; op < rig_txn_op_count(t->history, txn) && t->inference->committed[txn]; op++)
-            any |= rig_row_is_total(t->history, txn, op);
+            any |= row_is_total(t->history, txn, op);
         if (!any || counts->seen[txn] != RIG_PLACE_NONE)
             continue;
         ok = try_sets(t, txn, &found);

@@ -37,7 +37,4 @@ bool rig_row_counts_find(const struct rig_inference *inference, const struct rig
 /* Whether the reads of `reader` saw the commit of `txn`. */
 bool rig_row_counts_saw(const struct rig_row_counts *counts, uint32_t reader, uint32_t txn);
 
-/* Whether the read shows a number or a sum of rows other than 0. */
-bool rig_row_is_total(const struct rig_history *history, uint32_t txn, uint32_t op);
-
 #endif

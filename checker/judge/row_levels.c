@@ -1,12 +1,88 @@
 #include "checker/judge/row_levels.h"
 
+#include <stdlib.h>
+
+#include "base/arena.h"
 #include "base/bug.h"
 #include "base/clock.h"
-#include "checker/infer/row_guess.h"
-#include "checker/infer/row_versions.h"
 #include "checker/decide/rule.h"
-#include "checker/judge/proof/row_search.h"
+#include "checker/decide/solve/solve.h"
+#include "checker/explain/row_cases.h"
+#include "checker/infer/inference.h"
+#include "checker/infer/row_guess.h"
+#include "checker/infer/row_problem.h"
+#include "checker/infer/row_versions.h"
+#include "checker/judge/proof/prove_order.h"
 #include "checker/model/level.h"
+
+/*
+ * An order of the commits that explains all reads of rows, by the solver (infer/row_problem.h, decide/solve/solve.h):
+ * complete within a budget, except for counts and sums.
+ *
+ * Time and space: those of the problem and of the solver.
+ */
+
+/* Places are a permutation of the nodes. A transaction whose start comes directly before its commit stands once. */
+static bool list_events(const struct rig_row_problem *made, const uint32_t *place, struct rig_prove_events *events)
+{
+    const uint32_t count = made->problem.txn_count;
+    uint32_t *at = malloc(((size_t)count + 1) * sizeof *at);
+    bool ok = at != NULL;
+    for (uint32_t node = 0; ok && node < count; node++)
+        at[place[node]] = node;
+    events->count = 0;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const uint32_t txn = made->txn_of[at[i]];
+        if (events->count == 0 || events->at[events->count - 1] != txn)
+            ok = rig_prove_events_add(events, txn);
+    }
+    free(at);
+    return ok;
+}
+
+/* `inference`: of the history without a guess; a guess at what counts and sums saw is part of the question. YES: fills
+ * in the events, of an order of the kind `serial`, or `snapshot` (`split`). NO: no order explains the rows that reads
+ * show and miss. RIG_E_LIMIT when memory runs out. */
+static enum rig_rc row_search(const struct rig_inference *inference, const struct rig_row_question *question,
+                              const struct rig_solve_budget *budget, struct rig_prove_events *events,
+                              enum rig_answer *answer, struct rig_err *err)
+{
+    const struct rig_rule rule = {.form = RIG_RULE_SERIAL, .along = question->along};
+    struct rig_row_problem made;
+    struct rig_solution solution = {0};
+    enum rig_rc rc = rig_row_problem_make(inference, question, &made, err);
+    if (rc == RIG_OK)
+        rc = rig_solve(&made.problem, &rule, budget, &solution, err);
+    if (rc == RIG_OK && solution.answer == RIG_ANSWER_YES && !list_events(&made, solution.place, events))
+        rc = rig_memory_limit(err, "the order of the commits");
+    *answer = solution.answer;
+    rig_solution_done(&solution);
+    rig_row_problem_done(&made);
+    return rc;
+}
+
+/* A witness that no order explains the rows that reads show and miss at the level. *found is false where there is an
+ * order, the budget is spent, or an edge has no witness. The witness has no texts yet; it is allocated from `arena`. */
+static enum rig_rc row_refute(const struct rig_inference *inference, enum rig_level level,
+                              const struct rig_solve_budget *budget, struct rig_arena *arena,
+                              struct rig_witness *witness, bool *found, struct rig_err *err)
+{
+    const struct rig_rule rule = {.form = RIG_RULE_SERIAL, .along = rig_level_rule(level)->along};
+    const struct rig_row_question question = {.split = rig_level_rule(level)->form == RIG_RULE_SNAPSHOT,
+                                              .along = RIG_ALONG_PLAIN};
+    struct rig_row_problem made;
+    struct rig_solution solution = {0};
+    *found = false;
+    enum rig_rc rc = rig_row_problem_make(inference, &question, &made, err);
+    if (rc == RIG_OK)
+        rc = rig_solve(&made.problem, &rule, budget, &solution, err);
+    if (rc == RIG_OK && solution.answer == RIG_ANSWER_NO)
+        rc = rig_explain_row_cases(&(struct rig_row_refutation){inference, &made, &solution, level}, budget, arena,
+                                   witness, found, err);
+    rig_solution_done(&solution);
+    rig_row_problem_done(&made);
+    return rc;
+}
 
 static enum rig_level by_rung(unsigned rung, unsigned along)
 {
@@ -157,7 +233,7 @@ static enum rig_rc ask_solver(struct asking *a, const struct rig_inference *infe
     a->found = false;
     const struct rig_row_question question = {
         .split = rule->form == RIG_RULE_SNAPSHOT, .along = rule->along, .counts = counts};
-    enum rig_rc rc = rig_row_search(inference, &question, &budget, &a->order.events, answer, a->err);
+    enum rig_rc rc = row_search(inference, &question, &budget, &a->order.events, answer, a->err);
     if (rc == RIG_OK && *answer == RIG_ANSWER_YES)
         rc = rig_row_order_try(level, &a->facts, &a->order, &a->found, a->err);
     if (rc == RIG_OK && a->found)
@@ -202,8 +278,8 @@ static enum rig_rc refute(struct asking *a, const struct rig_inference *inferenc
         bool found;
         if ((a->denied & ~refuted & RIG_LEVEL_BIT(i)) == 0)
             continue;
-        rc = rig_row_refute(inference, level, &budget, a->arena, &decided->refuted[decided->refuted_count].witness,
-                            &found, a->err);
+        rc = row_refute(inference, level, &budget, a->arena, &decided->refuted[decided->refuted_count].witness, &found,
+                        a->err);
         if (rc != RIG_OK || !found)
             continue;
         decided->refuted[decided->refuted_count++].level = level;

@@ -1,13 +1,105 @@
 #include "checker/prove/contradiction.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "checker/prove/counter_sums.h"
-#include "checker/prove/cycle_shape.h"
 #include "checker/prove/impossible.h"
+#include "checker/prove/proved_levels.h"
 #include "checker/prove/row_contradiction.h"
 #include "checker/prove/row_impossible.h"
+
+/*
+ * Which levels forbid a cycle, by what its steps are (docs/checker/levels.md has the table).
+ */
+
+/* The properties of a cycle that the levels distinguish. */
+struct rig_cycle_shape {
+    size_t count;
+    uint32_t ww, wr, rw, process, realtime, silent; /* silent: rw steps out of transactions that write nothing */
+    bool acknowledged;                              /* below read committed, too */
+    bool versions; /* each wr step enters a read of the version that the step's transaction made */
+    bool one_key;
+    bool updates;      /* each rw step leaves a transaction that also writes the key of the step */
+    bool by_predicate; /* an rw step out of a read that found no row */
+    bool adjacent;     /* an rw step after an rw step */
+    bool behind_wr;    /* each rw step is after a wr, process or real-time step */
+    bool ascending;    /* each rw step leaves an operation after that which the step before, ww or wr, enters; or is
+                        * after a process or real-time step, which comes before all operations */
+    bool snapshots;    /* each rw step leaves that operation, or one after it */
+};
+
+static bool is_forbidden(const struct rig_cycle_shape *s, const struct rig_proved_level *level)
+{
+    RIG_REQUIRE(s->count >= 2 && level->forbids <= RIG_FORBIDS_ANY);
+    if ((s->process > 0 && level->keeps == RIG_KEEPS_NOTHING) || (s->realtime > 0 && level->keeps != RIG_KEEPS_TIME))
+        return false;
+    if (level->forbids == RIG_FORBIDS_WRITES)
+        return s->acknowledged && s->wr + s->rw == 0;
+    if (s->rw == 0)
+        return true;
+    if (s->by_predicate && rig_forbids_items_alone(level->forbids))
+        return false;
+    switch ((int)level->forbids) {
+    case RIG_FORBIDS_CURSOR:
+        /* Both write the key of the rw step. In the one order of these writes it has a ww step back, in the other one
+         * the two transactions form a cycle of ww steps. */
+        return s->count == 2 && s->rw == 1 && s->ww == 1 && (s->one_key || s->updates);
+    case RIG_FORBIDS_ATOMIC_LATER:
+        return s->count == 2 && s->rw == 1 && s->ww == 0 && s->versions && s->ascending;
+    case RIG_FORBIDS_MONOTONIC_VIEW:
+        return s->rw == 1 && s->ascending;
+    case RIG_FORBIDS_MONOTONIC_READS:
+        return s->snapshots;
+    case RIG_FORBIDS_SINGLE:
+        return s->rw == 1;
+    case RIG_FORBIDS_ATOMIC:
+        return s->count == 2 && s->rw == 1 && s->ww == 0 && s->versions;
+    case RIG_FORBIDS_CAUSAL:
+        return s->rw == 1 && s->ww == 0 && s->versions;
+    case RIG_FORBIDS_UPDATE_ATOMIC:
+        return s->count == 2 && s->rw == 1 && s->versions;
+    case RIG_FORBIDS_PREFIX:
+        return s->behind_wr;
+    case RIG_FORBIDS_SNAPSHOT:
+        return !s->adjacent;
+    case RIG_FORBIDS_UPDATES:
+        return s->silent <= 1;
+    case RIG_FORBIDS_ITEMS:
+    case RIG_FORBIDS_ANY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The same of rows: levels that compare operations, keys or two transactions are left to those below them. */
+static uint64_t cycle_forbidden_of_rows(const struct rig_cycle_shape *s)
+{
+    uint64_t levels = 0;
+    for (int i = 0; i < RIG_PROVED_LEVELS; i++) {
+        const enum rig_forbids forbids = rig_proved_levels[i].forbids;
+        const bool is_about_cycles = forbids == RIG_FORBIDS_SINGLE || forbids == RIG_FORBIDS_SNAPSHOT ||
+                                     forbids == RIG_FORBIDS_ITEMS || forbids == RIG_FORBIDS_ANY;
+        if ((s->rw == 0 || is_about_cycles) && is_forbidden(s, &rig_proved_levels[i]))
+            levels |= UINT64_C(1) << i;
+    }
+    return rig_proved_levels_above(levels);
+}
+
+/* The levels, as bits, that forbid such a cycle; with each level all stronger ones. */
+static uint64_t cycle_forbidden(const struct rig_cycle_shape *s)
+{
+    uint64_t levels = 0;
+    for (int i = 0; i < RIG_PROVED_LEVELS; i++)
+        levels |= (uint64_t)is_forbidden(s, &rig_proved_levels[i]) << i;
+    /* Each stronger level forbids it, too. */
+    RIG_INVARIANT((rig_proved_levels_above(levels) & ~levels) == 0);
+    return levels;
+}
 
 const char *const rig_witness_kinds[RIG_WITNESS_KINDS] = {
 #define RIG_WITNESS_NAME(id, name) name,
@@ -358,7 +450,7 @@ static enum rig_rc check_cycle(struct proof *p, const struct rig_witness_line *s
         return rc;
     struct rig_cycle_shape shape = shape_of(p, steps, count);
     shape.by_predicate |= p->by_predicate;
-    p->refuted &= p->facts->form == RIG_FACTS_ROWS ? rig_cycle_forbidden_of_rows(&shape) : rig_cycle_forbidden(&shape);
+    p->refuted &= p->facts->form == RIG_FACTS_ROWS ? cycle_forbidden_of_rows(&shape) : cycle_forbidden(&shape);
     if (p->history->reads_at_once && !follows_order(steps, count))
         p->refuted &= ~rig_proved_levels_by_operations();
     return RIG_OK;

@@ -145,7 +145,9 @@ void rig_sql_turn_fail(struct rig_sql_turn *turn, enum rig_phase phase, const ch
     record_error(turn->transaction, code, text);
 }
 
-void rig_sql_turn_overrule(struct rig_sql_turn *turn, const char *code, const char *text)
+/* Replaces the error, and an acknowledgement: they prove nothing, and the session ends. The outcome is unknown once a
+ * statement that could commit may have left. */
+static void sql_turn_overrule(struct rig_sql_turn *turn, const char *code, const char *text)
 {
     turn->failed = turn->committed = false;
     rig_sql_turn_fail(turn, turn->may_commit ? RIG_PHASE_COMMIT : turn->phase, code, text);
@@ -155,7 +157,7 @@ void rig_sql_turn_overrule(struct rig_sql_turn *turn, const char *code, const ch
 void rig_sql_turn_lose_step(struct rig_sql_turn *turn, const char *text)
 {
     turn->transaction->answers_void = true;
-    rig_sql_turn_overrule(turn, RIG_SQL_PROTOCOL, text);
+    sql_turn_overrule(turn, RIG_SQL_PROTOCOL, text);
 }
 
 const struct rig_sql_outcome *rig_sql_turn_outcome(const struct rig_sql_turn *turn)

@@ -28,9 +28,6 @@ enum rig_outcome rig_sql_session_run_program(void *session, struct rig_transacti
 /* Records the first error; later ones are consequences. `text` becomes one line; NULL or empty: the reason of the
  * table. */
 void rig_sql_turn_fail(struct rig_sql_turn *turn, enum rig_phase phase, const char *code, const char *text);
-/* Replaces the error, and an acknowledgement: they prove nothing, and the session ends. The outcome is unknown once a
- * statement that could commit may have left. */
-void rig_sql_turn_overrule(struct rig_sql_turn *turn, const char *code, const char *text);
 /* The answers do not fit the statements: no answer of the transaction proves anything. */
 void rig_sql_turn_lose_step(struct rig_sql_turn *turn, const char *text);
 /* The row of the turn's error. */

@@ -14,7 +14,6 @@
 
 #include "checker/model/level.h"
 #include "history/model/history.h"
-#include "jobs/smallest/small_orders.h"
 
 enum { RIG_SMALL_OPS = 8, RIG_SMALL_KEYS = 3 };
 

@@ -4,7 +4,7 @@
  * themselves. So each of these rw edges is a question of reachability.
  *
  * Time: that of the sweep (breach_sweep.h), and of walks that show the cycles, within the steps of breach_walk.h. Real
- * time is linear (breach_times.h).
+ * time is linear (breach_single.c).
  */
 #ifndef RIG_CHECKER_DECIDE_SOLVE_BREACH_SINGLE_H
 #define RIG_CHECKER_DECIDE_SOLVE_BREACH_SINGLE_H

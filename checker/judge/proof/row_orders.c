@@ -13,7 +13,8 @@ void rig_row_order_done(struct rig_row_order *order)
     rig_row_missed_done(&order->missed);
 }
 
-bool rig_row_order_kind(enum rig_level level, enum rig_order_kind *kind)
+/* Whether an order of this kind can prove the level at all; fills in the kind. */
+static bool row_order_kind(enum rig_level level, enum rig_order_kind *kind)
 {
     const struct rig_rule *rule = rig_level_rule(level);
     switch ((int)rule->form) {
@@ -116,7 +117,7 @@ enum rig_rc rig_row_order_try(enum rig_level level, const struct rig_facts *fact
 {
     struct rig_err why = {0};
     *found = false;
-    if (!rig_row_order_kind(level, &order->kind) || proved_bit(level) == 0)
+    if (!row_order_kind(level, &order->kind) || proved_bit(level) == 0)
         return RIG_OK;
     const struct rig_order tried = {.kind = order->kind,
                                     .events = order->events.at,
@@ -133,7 +134,7 @@ enum rig_rc rig_row_order_find(struct rig_inference *inference, enum rig_level l
 {
     order->events.count = order->missed.count = 0;
     *found = false;
-    if (!rig_row_order_kind(level, &order->kind))
+    if (!row_order_kind(level, &order->kind))
         return RIG_OK;
     const bool by_reads = order->kind == RIG_ORDER_COMMITS || order->kind == RIG_ORDER_ITEMS;
     if (!order_by_edges(inference, level, order, found) ||

@@ -24,9 +24,6 @@ struct rig_row_order {
 
 void rig_row_order_done(struct rig_row_order *order);
 
-/* Whether an order of this kind can prove the level at all; fills in the kind. */
-bool rig_row_order_kind(enum rig_level level, enum rig_order_kind *kind);
-
 /* Finds an order that proves the level, by the edges of the inference. `facts`: of its history. *found is false where
  * the edges have a cycle, or the replay refuses the order. RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_row_order_find(struct rig_inference *inference, enum rig_level level, const struct rig_facts *facts,

@@ -66,9 +66,6 @@ const char *rig_verify_row_discrepancy(const struct rig_history *history, const 
 /* check_noncyclic() of objects without an order that keeps the order of each process. */
 const char *rig_verify_object_order(const struct rig_proof *proof, const struct rig_witness *witness);
 
-/* check_noncyclic() of a lost write of a register. */
-const char *rig_verify_lost_write(const struct rig_proof *proof, const struct rig_witness *witness);
-
 /* Whether this operation of the transaction reads a key, or an element of a set, that may have no row then. */
 bool rig_verify_found_no_row(const struct rig_proof *proof, uint32_t txn, uint32_t op);
 
