@@ -224,18 +224,20 @@ enum rig_rc rig_await_effect(const struct rig_fault_site *site, const struct rig
     return RIG_OK;
 }
 
-enum rig_rc rig_await_effects(const struct rig_fault_site *site, const struct rig_effect *effect, size_t context_bytes,
-                              const char *told, struct rig_evidence *evidence, struct rig_err *err)
+enum rig_rc rig_strike_nodes(const struct rig_fault_site *site, const struct rig_strike *strike, void *targets,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        struct rig_effect of_node = *effect;
-        of_node.context = (char *)effect->context + i * context_bytes;
-        const enum rig_rc rc = rig_await_effect(site, &of_node, err);
-        if (rc != RIG_OK)
-            return rc;
-        rig_evidence_add(evidence, "%s: %s", rig_target_name(site, i), told);
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
+        rc = strike->strike(site, site->nodes[i], (char *)targets + i * strike->target_bytes, err);
+    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
+        const struct rig_effect effect = {
+            .count = strike->count, .context = (char *)targets + i * strike->target_bytes, .what = strike->what};
+        rc = rig_await_effect(site, &effect, err);
+        if (rc == RIG_OK)
+            rig_evidence_add(evidence, "%s: %s", rig_target_name(site, i), strike->told);
     }
-    return RIG_OK;
+    return rc;
 }
 
 enum rig_rc rig_revive(const struct rig_fault_site *site, uint32_t node, bool always, struct rig_err *err)

@@ -85,10 +85,17 @@ struct rig_effect {
     const char *what; /* "there were no ..." */
 };
 enum rig_rc rig_await_effect(const struct rig_fault_site *site, const struct rig_effect *effect, struct rig_err *err);
-/* The same for each node of the site, one after the other: `effect->context` is an array with an element of
- * `context_bytes` a node. Where it is met, evidence says "NODE: TOLD". */
-enum rig_rc rig_await_effects(const struct rig_fault_site *site, const struct rig_effect *effect, size_t context_bytes,
-                              const char *told, struct rig_evidence *evidence, struct rig_err *err);
+/* A fault that strikes each node by itself, and then counts. */
+struct rig_strike {
+    enum rig_rc (*strike)(const struct rig_fault_site *site, uint32_t node, void *target, struct rig_err *err);
+    uint64_t (*count)(const void *target);
+    size_t target_bytes;
+    const char *what; /* as of struct rig_effect */
+    const char *told; /* evidence: "NODE: TOLD" */
+};
+/* Strikes all nodes of the site, then awaits the effect on each. `targets` has an element of `target_bytes` a node. */
+enum rig_rc rig_strike_nodes(const struct rig_fault_site *site, const struct rig_strike *strike, void *targets,
+                             struct rig_evidence *evidence, struct rig_err *err);
 /* One of the node's processes that is not the main one, at random; RIG_E_CLUSTER when there is none. */
 enum rig_rc rig_choose_process(const struct rig_fault_site *site, uint32_t node, struct rig_process *process,
                                struct rig_err *err);

@@ -21,8 +21,6 @@
  * fewer pairs come first. Time: exponential in the transactions.
  */
 
-enum { RIG_SMALL_TXNS = 4 };
-
 struct rig_small_order {
     uint32_t process[RIG_SMALL_TXNS];
     uint32_t invoked[RIG_SMALL_TXNS], completed[RIG_SMALL_TXNS]; /* positions */

@@ -15,7 +15,7 @@
 #include "checker/model/level.h"
 #include "history/model/history.h"
 
-enum { RIG_SMALL_OPS = 8, RIG_SMALL_KEYS = 3 };
+enum { RIG_SMALL_TXNS = 4, RIG_SMALL_OPS = 8, RIG_SMALL_KEYS = 3 };
 
 struct rig_smallest_question {
     enum rig_level allowed, forbidden;

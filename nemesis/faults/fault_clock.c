@@ -62,9 +62,10 @@ static int64_t real_ns(void)
     return (int64_t)now.tv_sec * RIG_NS_PER_S + now.tv_nsec;
 }
 
-static enum rig_rc set_clock(const struct rig_fault_site *site, uint32_t node, struct target *target,
+static enum rig_rc set_clock(const struct rig_fault_site *site, uint32_t node, void *private_target,
                              struct rig_err *err)
 {
+    struct target *target = private_target;
     const struct options *options = site->options;
     const char *name = rig_fleet_of(site)->names[node];
     struct rig_shim_control *control = NULL;
@@ -94,14 +95,11 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
                           struct rig_err *err)
 {
     struct state *state = private_state;
-    enum rig_rc rc = check_options(site->options, err);
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
-        rc = set_clock(site, site->nodes[i], &state->targets[i], err);
-    const struct rig_effect effect = {
-        .count = count, .context = state->targets, .what = "readings of the clock through rig's shim"};
-    return rc != RIG_OK ? rc
-                        : rig_await_effects(site, &effect, sizeof state->targets[0], "its programs read a wrong clock",
-                                            evidence, err);
+    static const struct rig_strike each = {set_clock, count, sizeof(struct target),
+                                           "readings of the clock through rig's shim",
+                                           "its programs read a wrong clock"};
+    const enum rig_rc rc = check_options(site->options, err);
+    return rc != RIG_OK ? rc : rig_strike_nodes(site, &each, state->targets, evidence, err);
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,

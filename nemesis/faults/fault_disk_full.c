@@ -24,8 +24,9 @@ static uint64_t count(const void *context)
     return atomic_load(&target->control->grows) - target->before;
 }
 
-static enum rig_rc fill(const struct rig_fault_site *site, uint32_t node, struct target *target, struct rig_err *err)
+static enum rig_rc fill(const struct rig_fault_site *site, uint32_t node, void *private_target, struct rig_err *err)
 {
+    struct target *target = private_target;
     const char *name = rig_fleet_of(site)->names[node];
     struct rig_shim_control *control = NULL;
     const enum rig_rc rc = rig_fault_setup_shim(site, node, true, &control, err);
@@ -42,14 +43,9 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
                           struct rig_err *err)
 {
     struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
-        rc = fill(site, site->nodes[i], &state->targets[i], err);
-    const struct rig_effect effect = {
-        .count = count, .context = state->targets, .what = "writes through rig's shim that make a file grow"};
-    return rc != RIG_OK
-               ? rc
-               : rig_await_effects(site, &effect, sizeof state->targets[0], "a write was refused", evidence, err);
+    static const struct rig_strike each = {fill, count, sizeof(struct target),
+                                           "writes through rig's shim that make a file grow", "a write was refused"};
+    return rig_strike_nodes(site, &each, state->targets, evidence, err);
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,

@@ -287,8 +287,9 @@ static void give(void *context)
     atomic_store(&order->control->sync, (uint32_t)order_of(order->options));
 }
 
-static enum rig_rc strike(const struct rig_fault_site *site, uint32_t node, struct target *target, struct rig_err *err)
+static enum rig_rc strike(const struct rig_fault_site *site, uint32_t node, void *private_target, struct rig_err *err)
 {
+    struct target *target = private_target;
     const struct options *options = site->options;
     struct rig_shim_control *control = NULL;
     enum rig_rc rc = rig_fault_setup_shim(site, node, true, &control, err);
@@ -311,14 +312,9 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
 {
     struct state *state = private_state;
     const struct options *options = site->options;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
-        rc = strike(site, site->nodes[i], &state->targets[i], err);
-    const struct rig_effect effect = {
-        .count = count, .context = state->targets, .what = "calls of fsync through rig's shim"};
-    return rc != RIG_OK
-               ? rc
-               : rig_await_effects(site, &effect, sizeof state->targets[0], happens[options->mode], evidence, err);
+    const struct rig_strike each = {strike, count, sizeof(struct target), "calls of fsync through rig's shim",
+                                    happens[options->mode]};
+    return rig_strike_nodes(site, &each, state->targets, evidence, err);
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,

@@ -60,8 +60,9 @@ static uint64_t count(const void *context)
     return atomic_load(&target->control->passed) - target->passed;
 }
 
-static enum rig_rc strike(const struct rig_fault_site *site, uint32_t node, struct target *target, struct rig_err *err)
+static enum rig_rc strike(const struct rig_fault_site *site, uint32_t node, void *private_target, struct rig_err *err)
 {
+    struct target *target = private_target;
     const struct options *options = site->options;
     struct rig_shim_control *control = NULL;
     const enum rig_rc rc = rig_fault_setup_shim(site, node, false, &control, err);
@@ -83,16 +84,11 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
                           struct rig_err *err)
 {
     struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
-        rc = strike(site, site->nodes[i], &state->targets[i], err);
-    const struct rig_effect effect = {.count = count,
-                                      .context = state->targets,
-                                      .what = "commits that were held until others had committed (PostgreSQL alone has "
-                                              "the call)"};
-    return rc != RIG_OK ? rc
-                        : rig_await_effects(site, &effect, sizeof state->targets[0],
-                                            "a commit was held until others had committed", evidence, err);
+    static const struct rig_strike each = {strike, count, sizeof(struct target),
+                                           "commits that were held until others had committed (PostgreSQL alone has "
+                                           "the call)",
+                                           "a commit was held until others had committed"};
+    return rig_strike_nodes(site, &each, state->targets, evidence, err);
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,

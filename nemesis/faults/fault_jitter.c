@@ -112,8 +112,9 @@ static void order(const struct options *options, uint64_t seed, struct rig_shim_
     atomic_store(&jitter->calls, bits_of(&options->calls));
 }
 
-static enum rig_rc strike(const struct rig_fault_site *site, uint32_t node, struct target *target, struct rig_err *err)
+static enum rig_rc strike(const struct rig_fault_site *site, uint32_t node, void *private_target, struct rig_err *err)
 {
+    struct target *target = private_target;
     struct rig_shim_control *control = NULL;
     const enum rig_rc rc = rig_fault_setup_shim(site, node, false, &control, err);
     if (rc != RIG_OK)
@@ -133,14 +134,9 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
                           struct rig_err *err)
 {
     struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
-        rc = strike(site, site->nodes[i], &state->targets[i], err);
-    const struct rig_effect effect = {
-        .count = count, .context = state->targets, .what = "calls that were delayed by rig's shim"};
-    return rc != RIG_OK
-               ? rc
-               : rig_await_effects(site, &effect, sizeof state->targets[0], "calls are delayed", evidence, err);
+    static const struct rig_strike each = {strike, count, sizeof(struct target),
+                                           "calls that were delayed by rig's shim", "calls are delayed"};
+    return rig_strike_nodes(site, &each, state->targets, evidence, err);
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,

@@ -66,8 +66,9 @@ static enum rig_rc make_folder(struct target *target, const char *name, struct r
     return rig_fail(err, RIG_E_IO, "%s: %.400s cannot be made: %s", name, target->undo, strerror(errno));
 }
 
-static enum rig_rc strike(const struct rig_fault_site *site, uint32_t node, struct target *target, struct rig_err *err)
+static enum rig_rc strike(const struct rig_fault_site *site, uint32_t node, void *private_target, struct rig_err *err)
 {
+    struct target *target = private_target;
     const char *name = rig_fleet_of(site)->names[node];
     struct rig_shim_control *control = NULL;
     enum rig_rc rc = rig_fault_setup_shim(site, node, true, &control, err);
@@ -88,14 +89,9 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
                           struct rig_err *err)
 {
     struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
-        rc = strike(site, site->nodes[i], &state->targets[i], err);
-    const struct rig_effect effect = {
-        .count = count, .context = state->targets, .what = "writes to files through rig's shim"};
-    return rc != RIG_OK ? rc
-                        : rig_await_effects(site, &effect, sizeof state->targets[0],
-                                            "writes are not durable until they are synced", evidence, err);
+    static const struct rig_strike each = {strike, count, sizeof(struct target), "writes to files through rig's shim",
+                                           "writes are not durable until they are synced"};
+    return rig_strike_nodes(site, &each, state->targets, evidence, err);
 }
 
 static enum rig_rc tend(const struct rig_fault_site *site, void *private_state, struct rig_err *err)
