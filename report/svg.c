@@ -405,11 +405,11 @@ static void draw_one(const struct rig_witness *witness, const struct rig_history
 
 /* ---- an object that is not linearizable ---- */
 
-/* The note belongs to the picture wherever it stands: it explains the numbers and colours. */
 /* The part of a bar that fits a phone, and what is in view to the right of it. */
 #define NEAR_WIDTH 280.0
 #define BESIDE     30.0
 
+/* The note belongs to the picture wherever it stands: it explains the numbers and colours. */
 static void draw_timeline(const struct rig_witness *witness, const struct rig_history *history, bool alone,
                           struct rig_buf *out)
 {
