@@ -6,6 +6,7 @@
 #include "history/model/columns.h"
 #include "history/model/history.h"
 #include "history/model/read_list.h"
+#include "history/model/shared_value.h"
 #include "history/model/value_texts.h"
 #include "history/source/event_walk.h"
 #include "history/text/certificate_text.h"
@@ -373,6 +374,8 @@ struct writer {
 static bool read_of(struct writer *writer, const struct rig_txn_op *mop, struct rig_record_read *out)
 {
     *out = (struct rig_record_read){.state = (enum rig_read_state)mop->read_state};
+    if (rig_op_is_ambiguous(mop)) /* the reader of the file knows it by its value */
+        *out = (struct rig_record_read){.state = RIG_READ_SEEN, .value = mop->value};
     if (mop->read_state != RIG_READ_SEEN)
         return true;
     if (!rig_op_reads_sequence(mop->kind)) {
