@@ -97,7 +97,7 @@ IN_TURN = [
 ]
 # Faults that do not keep each other from taking effect.
 TOGETHER = [
-    ("delay", "loss", "fsync", "clock", "jitter", "hold-commit", "exec"),
+    ("delay", "loss", "fsync", "clock", "jitter", "exec"),
     ("vacuum-full", "checkpoint", "deadlocks", "stutter", "terminate-sessions"),
     ("compact", "defragment"),
 ]
