@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "checker/model/level.h"
+#include "cli/kept_servers.h"
 #include "cli/target_plan.h"
 #include "cli/target_url.h"
 #include "jobs/matrix/matrix.h"
@@ -204,6 +205,20 @@ static int level_of(const struct reading *r, const json_t *database)
     return -1;
 }
 
+/* Whether a recipe has this load already: that of a known bug is often a shipped plan. */
+static bool has_load(const struct rig_hunt_space *space, const struct rig_hunt_base *base)
+{
+    for (uint32_t i = 0; i < space->base_count; i++) {
+        const struct rig_hunt_base *other = &space->bases[i];
+        bool is_same = other->level == base->level && other->settings.count == base->settings.count;
+        for (size_t s = 0; is_same && s < base->settings.count; s++)
+            is_same = strcmp(base->settings.at[s], other->settings.at[s]) == 0;
+        if (is_same)
+            return true;
+    }
+    return false;
+}
+
 /* Takes the load of a plan: its `workload` and `clients`, and the keys of `database` that the hunt varies. Its servers,
  * faults and promises are not those of the target. */
 static enum rig_rc take_load(const struct reading *r, const char *name, const struct rig_plan *plan)
@@ -224,7 +239,7 @@ static enum rig_rc take_load(const struct reading *r, const char *name, const st
     const struct rig_hunt_base base = {
         .name = name, .path = first->path, .settings = {recipe.at, recipe.count}, .level = level_of(r, database)};
     json_decref(root);
-    if (!fits || r->space->base_count == RIG_HUNT_BASES_MOST)
+    if (!fits || r->space->base_count == RIG_HUNT_BASES_MOST || has_load(r->space, &base))
         return RIG_OK; /* one recipe less */
     return rig_hunt_space_add_base(r->space, &base, r->err);
 }
@@ -252,22 +267,38 @@ static enum rig_rc add_recipe(const struct reading *r, const char *name, const c
     return rc;
 }
 
+/* The plans of known bugs, those that show theirs soonest first. */
+static enum rig_rc add_bugs(const struct reading *r, const struct rig_text_list *names)
+{
+    struct rig_reproduction bugs[RIG_HUNT_BASES_MOST];
+    size_t count = 0;
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; i < names->count && count < RIG_HUNT_BASES_MOST; i++) {
+        struct rig_reproduction bug;
+        struct rig_err ignored = {0};
+        if (rig_reproduction_load(names->at[i], &r->space->arena, &bug, &ignored) != RIG_OK)
+            continue;
+        size_t at = count++;
+        for (; at > 0 && bugs[at - 1].typical_ns > bug.typical_ns; at--)
+            bugs[at] = bugs[at - 1];
+        bugs[at] = bug;
+    }
+    for (size_t i = 0; rc == RIG_OK && i < count; i++)
+        rc = add_recipe(r, bugs[i].name, bugs[i].plan, &bugs[i].set);
+    return rc;
+}
+
 static enum rig_rc add_recipes(const struct reading *r)
 {
     struct rig_text_list plans = {0}, bugs = {0};
     const struct rig_text_list nothing = {0};
     struct rig_err ignored = {0};
     char path[PATH_BYTES];
-    enum rig_rc rc = RIG_OK;
+    enum rig_rc rc;
     /* Libraries without a folder have no recipes. */
     (void)rig_reproduction_names(&r->space->arena, &bugs, &ignored);
     (void)rig_shipped_plan_names(&r->space->arena, &plans, &ignored);
-    for (size_t i = 0; rc == RIG_OK && i < bugs.count; i++) {
-        struct rig_reproduction bug;
-        ignored = (struct rig_err){0};
-        if (rig_reproduction_load(bugs.at[i], &r->space->arena, &bug, &ignored) == RIG_OK)
-            rc = add_recipe(r, bug.name, bug.plan, &bug.set);
-    }
+    rc = add_bugs(r, &bugs);
     for (size_t i = 0; rc == RIG_OK && i < plans.count; i++) {
         ignored = (struct rig_err){0};
         if (rig_shipped_plan_find(plans.at[i], path, sizeof path, &ignored) == RIG_OK)
@@ -329,7 +360,9 @@ static enum rig_rc add_faults(const struct reading *r)
         return RIG_OK;
     rig_fault_each(cluster, add_fault, &faults);
     const struct rig_text_list names = {faults.names, faults.count}, settings = {faults.settings, faults.count};
-    return rig_hunt_space_add_settings(r->space, "nemesis.faults", 0.3, &names, &settings, r->err);
+    /* A run with a fault has servers of its own, so that it takes several times as long as one on kept servers. */
+    const double chance = r->target->keeps_servers ? 0.15 : 0.3;
+    return rig_hunt_space_add_settings(r->space, "nemesis.faults", chance, &names, &settings, r->err);
 }
 
 static enum rig_rc add_first(const struct reading *r, const char *path, const struct rig_text_list *settings)
@@ -378,17 +411,84 @@ static enum rig_rc take_url(struct reading *r, const char *url)
     return rc;
 }
 
-/* The name of the plan's level: `database.isolation`, where it has that key. */
-static void name_level(const struct reading *r)
+/* The member of the plan's `database`, or NULL; borrows `root`. */
+static json_t *database_of(const struct reading *r, json_t **root)
 {
     struct rig_buf text;
     rig_buf_init(&text, 0);
     rig_plan_write_json(r->plan, &text);
-    json_t *root = json_loadb(rig_buf_text(&text), text.size, 0, NULL);
-    const char *isolation = json_string_value(json_object_get(json_object_get(root, "database"), "isolation"));
+    *root = json_loadb(rig_buf_text(&text), text.size, 0, NULL);
+    rig_buf_done(&text);
+    return json_object_get(*root, "database");
+}
+
+/* The name of the plan's level: `database.isolation`, where it has that key. */
+static void name_level(const struct reading *r)
+{
+    json_t *root = NULL;
+    const char *isolation = json_string_value(json_object_get(database_of(r, &root), "isolation"));
     (void)snprintf(r->target->level, sizeof r->target->level, "%s", isolation == NULL ? "its level" : isolation);
     json_decref(root);
-    rig_buf_done(&text);
+}
+
+/* The plan's own settings of the servers. */
+static enum rig_rc take_server_settings(const struct reading *r)
+{
+    json_t *root = NULL, *setting;
+    size_t i;
+    const json_t *local = json_object_get(json_object_get(database_of(r, &root), "cluster"), "local");
+    const json_t *settings = json_object_get(local, "settings");
+    const char **at = rig_arena_array(&r->space->arena, json_array_size(settings) + 1, sizeof *at);
+    struct rig_text_list list = {at, 0};
+    json_array_foreach(settings, i, setting)
+    {
+        const char *text = json_string_value(setting);
+        if (at != NULL && text != NULL && (at[list.count] = keep(r, text)) != NULL)
+            list.count++;
+    }
+    r->target->server_settings = list;
+    json_decref(root);
+    return at == NULL ? rig_no_memory(r->err, "the plan's settings") : RIG_OK;
+}
+
+/* Whether the settings can be one of several in a list on a command line. */
+static bool are_plain(const struct rig_text_list *settings)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        if (strpbrk(settings->at[i], ",[]{}\"'#") != NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the plan itself has the setting. */
+static bool is_given(const struct rig_text_list *settings, const char *name)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        const size_t length = strcspn(settings->at[i], "= ");
+        if (strlen(name) == length && strncmp(settings->at[i], name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Settings of the servers vary where rig starts them. With faults of the plan a database may promise less with one of
+ * them: a server that is killed loses what a setting did not make durable. */
+static enum rig_rc add_server_settings(const struct reading *r)
+{
+    const struct rig_cluster_ops *cluster = r->plan->driver->cluster;
+    const struct rig_server_variation *varied = cluster == NULL ? NULL : cluster->varied;
+    enum rig_rc rc = take_server_settings(r);
+    if (varied == NULL || !cluster->wanted(r->plan->driver_options) || r->plan->nemesis.entry_count > 0 ||
+        !are_plain(&r->target->server_settings))
+        return rc;
+    for (; rc == RIG_OK && varied->name != NULL; varied++) {
+        const bool promises = varied->level != NULL && strcmp(varied->level, r->target->level) == 0;
+        if (!is_given(&r->target->server_settings, varied->name))
+            rc = rig_hunt_space_add_server_setting(r->space, varied->name, varied->values,
+                                                   promises ? varied->promise : NULL, r->err);
+    }
+    return rc;
 }
 
 static enum rig_rc take_plan(struct reading *r, const char *name)
@@ -411,8 +511,13 @@ static enum rig_rc take_plan(struct reading *r, const char *name)
         rc = load_first(r, &nothing, path);
     if (rc == RIG_OK && r->plan->phase_count > 0)
         rc = rig_fail(r->err, RIG_E_PLAN, "%s: a hunt varies one load; take the phases out of the plan", name);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK) {
+        name_level(r);
+        r->target->keeps_servers = rig_cli_kept_servers_wanted(r->plan);
         rc = add_first(r, path, &nothing);
+    }
+    if (rc == RIG_OK)
+        rc = add_server_settings(r);
     if (rc == RIG_OK) {
         rig_buf_clear(&levels);
         rig_words_levels(&levels, r->plan->check.levels);
@@ -420,7 +525,6 @@ static enum rig_rc take_plan(struct reading *r, const char *name)
         (void)snprintf(r->target->name, sizeof r->target->name, "plan %s", r->plan->name);
         const int64_t most = (int64_t)r->plan->workload.transactions;
         r->target->transactions = most > TRANSACTIONS_MOST ? TRANSACTIONS_MOST : most;
-        name_level(r);
     }
     rig_buf_done(&levels);
     return rc;

@@ -16,12 +16,14 @@ enum { RIG_HUNT_TARGET_BYTES = 1024 };
 
 struct rig_hunt_target {
     struct rig_hunt_space space;
-    char name[RIG_HUNT_TARGET_BYTES];    /* the driver and servers, or the plan's name */
-    char level[64];                      /* that of a plan, where the space has none */
-    char promise[RIG_HUNT_TARGET_BYTES]; /* the same */
-    char store[RIG_HUNT_TARGET_BYTES];   /* of the plan */
-    int64_t transactions;                /* that a run of the plan has at most; 0: bounded by its time alone */
-    struct rig_plan_settings last;       /* settings of every run, after those of the point */
+    char name[RIG_HUNT_TARGET_BYTES];     /* the driver and servers, or the plan's name */
+    char level[64];                       /* that of a plan, where the space has none */
+    char promise[RIG_HUNT_TARGET_BYTES];  /* the same */
+    char store[RIG_HUNT_TARGET_BYTES];    /* of the plan */
+    bool keeps_servers;                   /* rig starts the plan's servers, and other rigs can use them */
+    struct rig_text_list server_settings; /* of the plan, each "name=value" */
+    int64_t transactions;                 /* that a run of the plan has at most; 0: bounded by its time alone */
+    struct rig_plan_settings last;        /* settings of every run, after those of the point */
 };
 
 /* Reads the URL or the name of a plan, --set and --level. Errors: those of plans and URLs, each with its remedy. */

@@ -76,7 +76,8 @@ static enum rig_rc take_run(struct rig_hunter *h, const struct rig_hunt_point *a
     const struct rig_hunt_run_facts facts = {.seed = h->result.seed,
                                              .server = shown->outcome.is_judged ? shown->stored.server : "",
                                              .reason = rig_hunt_reason_words[reason],
-                                             .status = h->result.status};
+                                             .status = h->result.status,
+                                             .is_kept = h->is_kept};
     enum rig_rc rc = rig_hunt_memory_add_run(&h->memory, h->space, point, &shown->outcome, &facts, h->err);
     if (rc == RIG_OK && !rig_hunt_choice_told(&h->choice, point, &shown->outcome))
         rc = rig_no_memory(h->err, "the hunt");
@@ -166,6 +167,7 @@ enum rig_rc rig_cli_hunter_hunt(struct rig_hunter *h, struct rig_err *err)
         *err = (struct rig_err){0};
         rc = RIG_OK;
     }
+    rig_hunter_end_servers(h);
     rig_folder_remove(h->runs_folder);
     return rc;
 }
@@ -233,6 +235,7 @@ enum rig_rc rig_cli_hunter_new(const struct rig_hunt_request *request, struct ri
         return rig_no_memory(err, "the hunt");
     h->request = request;
     h->space = &request->target->space;
+    h->keeps_servers = request->target->keeps_servers;
     h->memory.file = -1;
     h->err = err;
     const enum rig_rc rc = begin(h);
@@ -247,6 +250,7 @@ void rig_cli_hunter_free(struct rig_hunter *h)
 {
     if (h == NULL)
         return;
+    rig_hunter_end_servers(h);
     rig_cli_rerun_done(&h->rerun);
     rig_hunt_memory_close(&h->memory);
     rig_hunt_choice_done(&h->choice);
@@ -263,6 +267,7 @@ struct rig_hunt_facts rig_cli_hunter_facts(const struct rig_hunter *h)
                                    .folder = h->folder,
                                    .seed = h->request->seed,
                                    .runs = h->runs,
+                                   .kept_runs = h->kept_runs,
                                    .finding_runs = h->finding_runs,
                                    .failed = h->failed,
                                    .took_s = (double)(rig_clock_now_ns() - h->began_ns) / (double)RIG_NS_PER_S,

@@ -7,8 +7,10 @@
 
 #include "base/clock.h"
 #include "base/output_file.h"
+#include "cli/check_run.h"
 #include "cli/cli.h"
 #include "jobs/shrink/plan_search.h"
+#include "run/plan/reproduction.h"
 
 enum {
     PATH_BYTES = RIG_HUNT_PATH_BYTES,
@@ -191,6 +193,52 @@ static enum rig_rc keep_run(struct rig_hunter *h, struct rig_hunt_find *find)
     return rc;
 }
 
+/* -- known bugs ---------------------------------------------------------------------------------------------------- */
+
+/* Reads the entry, where it is one about such a run. */
+static bool is_about(const char *name, const struct rig_reproduction_run *run, struct rig_arena *arena,
+                     struct rig_reproduction *entry)
+{
+    struct rig_err ignored = {0};
+    struct rig_buf why_not;
+    bool unsure;
+    rig_buf_init(&why_not, 0);
+    const bool is = rig_reproduction_load(name, arena, entry, &ignored) == RIG_OK &&
+                    rig_reproduction_is_about(entry, run, &unsure, &why_not);
+    rig_buf_done(&why_not);
+    return is;
+}
+
+/* Names the known bug whose shape the find's run has. A find without a history that can be judged again has none. */
+static void find_known(struct rig_hunt_find *find, const struct rig_hunter_shown *shown)
+{
+    const struct rig_report_run *facts = &shown->saved.run;
+    const struct rig_reproduction_run run = {
+        .driver = facts->driver, .isolation = facts->isolation, .server = facts->server};
+    const struct rig_source_options from = {.load = {.form = RIG_FORM_RIG}};
+    struct rig_stream_options options = {.guess_failed = false};
+    struct rig_verdict *verdict = NULL;
+    struct rig_text_list names = {0};
+    struct rig_err ignored = {0};
+    struct rig_arena arena;
+    char folder[PATH_BYTES];
+    rig_arena_init(&arena, 0);
+    (void)snprintf(folder, sizeof folder, "%s/run", find->folder);
+    rig_cli_saved_run_options(&shown->saved, &options.check);
+    (void)rig_reproduction_names(&arena, &names, &ignored);
+    for (size_t i = 0; i < names.count && find->known[0] == '\0'; i++) {
+        struct rig_reproduction entry;
+        if (!is_about(names.at[i], &run, &arena, &entry))
+            continue;
+        if (verdict == NULL && rig_cli_check_run(folder, NULL, &from, &options, &verdict, &ignored) != RIG_OK)
+            break;
+        if (rig_known_anomaly_find(&entry.expect, verdict) != NULL)
+            (void)snprintf(find->known, sizeof find->known, "%s", entry.name);
+    }
+    rig_verdict_free(verdict);
+    rig_arena_done(&arena);
+}
+
 enum rig_rc rig_hunter_take_find(struct rig_hunter *h, const struct rig_hunt_point *point,
                                  const struct rig_hunter_shown *shown)
 {
@@ -200,6 +248,7 @@ enum rig_rc rig_hunter_take_find(struct rig_hunter *h, const struct rig_hunt_poi
     enum rig_rc rc = keep_run(h, &find);
     if (rc != RIG_OK)
         return rc;
+    find_known(&find, shown);
     if (began_ns + explain_most_ns < until_ns)
         h->rerun.until_ns = began_ns + explain_most_ns;
     rig_hunter_drop_defaults(h, &find.point);

@@ -1,11 +1,12 @@
 /*
- * A hunt under way: private to hunter.c, which chooses points, hunter_run.c, which runs one, and hunter_find.c, which
- * confirms, explains and keeps what breaks a promise.
+ * A hunt under way: private to hunter.c, which chooses points, hunter_run.c, which runs one, hunter_servers.c, which
+ * has its servers, and hunter_find.c, which confirms, explains and keeps what breaks a promise.
  */
 #ifndef RIG_CLI_HUNTER_PRIVATE_H
 #define RIG_CLI_HUNTER_PRIVATE_H
 
 #include "cli/hunter.h"
+#include "cli/kept_servers.h"
 #include "cli/rerun.h"
 #include "cli/saved_run.h"
 #include "jobs/hunt/hunt_memory.h"
@@ -22,10 +23,15 @@ struct rig_hunter {
     char folder[RIG_HUNT_PATH_BYTES], runs_folder[RIG_HUNT_PATH_BYTES], finds_folder[RIG_HUNT_PATH_BYTES];
     char server[RIG_HUNT_TEXT_BYTES];
     struct rig_plan_settings settings;
-    uint64_t runs, judged, finding_runs, failed;
+    uint64_t runs, kept_runs, judged, finding_runs, failed;
     uint32_t new_finds;
     int64_t began_ns, until_ns, explaining_ns, told_ns;
     bool looked_at_old;
+    bool keeps_servers;                    /* rig starts servers, and another rig can use them */
+    struct rig_cli_kept_servers *servers;  /* NULL: none are up */
+    struct rig_hunt_point servers_point;   /* they have its settings */
+    bool is_kept;                          /* the last run was on them */
+    uint32_t servers_runs, servers_failed; /* runs on them; in a row that failed on them alone */
     struct rig_err *err;
 };
 
@@ -51,6 +57,10 @@ void rig_hunter_drop_defaults(struct rig_hunter *h, struct rig_hunt_point *point
  * unless it is a find. */
 enum rig_rc rig_hunter_run(struct rig_hunter *h, const struct rig_hunt_point *point, uint32_t length,
                            struct rig_hunter_shown *shown, bool *is_over);
+/* Runs the plan with the settings of the hunter, on kept servers where that is the same. `server_ended`: a kept one did
+ * by itself. */
+enum rig_rc rig_hunter_run_plan(struct rig_hunter *h, const struct rig_hunt_point *point, bool *server_ended);
+void rig_hunter_end_servers(struct rig_hunter *h);
 /* Removes the folder of the last run. */
 void rig_hunter_remove_run(const struct rig_hunter *h);
 enum rig_rc rig_hunter_make_folder(const char *path, struct rig_err *err);

@@ -28,6 +28,28 @@ static bool add_setting(struct rig_hunter *h, struct rig_arena *arena, const cha
     return true;
 }
 
+/* The plan's own settings of the servers, and those of the point. */
+static bool add_server_settings(struct rig_hunter *h, const struct rig_hunt_point *point, struct rig_arena *arena)
+{
+    const struct rig_hunt_target *target = h->request->target;
+    struct rig_buf list;
+    rig_buf_init(&list, 0);
+    for (size_t i = 0; i < target->server_settings.count; i++)
+        rig_buf_printf(&list, ", %s", target->server_settings.at[i]);
+    const size_t own = list.size;
+    rig_hunt_point_server_settings(h->space, point, &list);
+    bool fits = !list.failed;
+    if (fits && list.size > own) { /* a list of its own takes the place of the plan's */
+        struct rig_buf value;
+        rig_buf_init(&value, 0);
+        rig_buf_printf(&value, "[%s]", rig_buf_text(&list) + strlen(", "));
+        fits = add_setting(h, arena, "database.cluster.local.settings", rig_buf_text(&value));
+        rig_buf_done(&value);
+    }
+    rig_buf_done(&list);
+    return fits;
+}
+
 /* The settings of a run of the point, its load `length` times as long as that of others; new texts are in the arena. */
 static bool make_settings(struct rig_hunter *h, const struct rig_hunt_point *point, uint32_t length,
                           struct rig_arena *arena)
@@ -42,7 +64,7 @@ static bool make_settings(struct rig_hunter *h, const struct rig_hunt_point *poi
     for (uint32_t i = 0; i < of_point.count; i++)
         h->settings.at[h->settings.count++] = of_point.at[i];
     (void)snprintf(number, sizeof number, "%" PRId64 "us", h->request->run_ns / 1000 * length);
-    bool fits = add_setting(h, arena, "workload.duration", number);
+    bool fits = add_server_settings(h, point, arena) && add_setting(h, arena, "workload.duration", number);
     (void)snprintf(number, sizeof number, "%" PRId64, target->transactions * length);
     if (fits && target->transactions > 0)
         fits = add_setting(h, arena, "workload.transactions", number);
@@ -156,9 +178,9 @@ enum rig_rc rig_hunter_run(struct rig_hunter *h, const struct rig_hunt_point *po
     rig_arena_init(&shown->arena, 0);
     rig_arena_init(&arena, 0);
     enum rig_rc rc = make_settings(h, point, length, &arena) ? RIG_OK : rig_no_memory(h->err, "a run of the hunt");
-    h->rerun.plan = h->space->bases[point->base].path;
+    bool server_ended = false;
     if (rc == RIG_OK)
-        rc = rig_cli_rerun(&h->rerun, h->settings.at, h->settings.count, &h->result, h->err);
+        rc = rig_hunter_run_plan(h, point, &server_ended);
     rig_arena_done(&arena);
     *is_over = rc == RIG_E_INTERRUPTED || rc == RIG_E_LIMIT;
     if (rc != RIG_OK)
@@ -171,6 +193,7 @@ enum rig_rc rig_hunter_run(struct rig_hunter *h, const struct rig_hunt_point *po
         rc = read_stored(h, shown);
     if (rc == RIG_OK && h->result.is_judged)
         take_outcome(h, shown);
+    shown->outcome.is_server_end |= server_ended;
     h->judged += shown->outcome.is_judged;
     h->finding_runs += shown->outcome.is_find;
     h->failed += !shown->outcome.is_judged && !h->result.was_cut;

@@ -34,7 +34,7 @@
 #include "history/model/transaction.h"
 #include "history/types/sql_forms.h"
 
-#define RIG_DRIVER_ABI    19u
+#define RIG_DRIVER_ABI    20u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -337,6 +337,14 @@ enum rig_node_end {
     RIG_NODE_FAST,      /* a clean shutdown that does not wait for clients */
 };
 
+/* A setting of `database.cluster.local.settings` that `rig hunt` varies (docs/hunt.md). */
+struct rig_server_variation {
+    const char *name, *values; /* values separated by blanks */
+    /* The database promises with each value what it promises without, except at this level of `database.isolation`
+     * (NULL: none), where it promises other levels of rig, separated by commas. */
+    const char *level, *promise;
+};
+
 /* Optional group: a cluster that the driver can start itself. Required members are marked (r). */
 struct rig_cluster_ops {
     /* True when these options ask rig to start the cluster (and not to use an existing one). (r) */
@@ -392,6 +400,12 @@ struct rig_cluster_ops {
      * feature for it: RIG_NEED_ROUTES when connections do not take core->route() with these options. NULL: 0. Also for
      * options that do not ask rig to start the cluster. */
     uint64_t (*lacks)(const void *options);
+    /* Optional: tells the settings of a plan ("database.cluster.hosts=[127.0.0.1:5432]") with which another rig of this
+     * account uses the nodes that `start` started; they may have a password. Not told: settings of `local`, which such a
+     * plan has none of. From the main thread. */
+    enum rig_rc (*access)(void *run, void (*tell)(void *context, const char *setting), void *context,
+                          struct rig_err *err);
+    const struct rig_server_variation *varied; /* ended by a NULL name; NULL for none */
 };
 
 /* A few transactions whose requests a script sends one after the other. */

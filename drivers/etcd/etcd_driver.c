@@ -279,6 +279,23 @@ static enum rig_rc cluster_address(void *run, uint32_t node, struct rig_node_add
     return RIG_OK;
 }
 
+static enum rig_rc tell_access(void *run, void (*tell)(void *context, const char *setting), void *context,
+                               struct rig_err *err)
+{
+    struct rig_etcd_run *etcd = run;
+    struct rig_buf setting;
+    (void)err;
+    rig_buf_init(&setting, 0);
+    rig_buf_add_text(&setting, "database.endpoints=[");
+    for (uint32_t i = 0; i < etcd->cluster.count; i++)
+        rig_buf_printf(&setting, "%shttp://127.0.0.1:%u", i == 0 ? "" : ", ",
+                       (unsigned)etcd->cluster.members[i].client_port);
+    rig_buf_add_char(&setting, ']');
+    tell(context, rig_buf_text(&setting));
+    rig_buf_done(&setting);
+    return RIG_OK;
+}
+
 /* No set_environment: a program in Go makes its system calls itself, so no preloaded library sees them. */
 static const struct rig_cluster_ops cluster_ops = {
     .wanted = cluster_wanted,
@@ -295,6 +312,7 @@ static const struct rig_cluster_ops cluster_ops = {
     .data_dir = cluster_data_dir,
     .faults = rig_etcd_faults,
     .address = cluster_address,
+    .access = tell_access,
 };
 
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;

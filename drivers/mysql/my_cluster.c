@@ -490,6 +490,31 @@ const struct rig_sql_nodes rig_my_nodes = {
     .socket = node_socket,
 };
 
+static enum rig_rc tell_access(void *run, void (*tell)(void *context, const char *setting), void *context,
+                               struct rig_err *err)
+{
+    const struct rig_my_cluster *cluster = rig_my_cluster_of(run);
+    const char *user = cluster->site.options->sql.user;
+    const bool own = !rig_sql_given(user) || strcmp(user, RIG_MY_CLIENT) == 0;
+    const struct rig_sql_access access = {.user = own ? RIG_MY_CLIENT : NULL,
+                                          .password = own ? cluster->site.password : NULL,
+                                          .all_write = rig_my_site_is_galera(&cluster->site)};
+    return rig_sql_cluster_tell_access(run, &access, tell, context, err);
+}
+
+static const struct rig_server_variation varied[] = {
+    {.name = "innodb_flush_log_at_trx_commit", .values = "0 1 2"},
+    {.name = "log_bin", .values = "binlog"},
+    {.name = "innodb_adaptive_hash_index", .values = "ON"},
+    {.name = "innodb_buffer_pool_size", .values = "5M"},
+    {.name = "innodb_deadlock_detect", .values = "OFF"},
+    {.name = "innodb_autoinc_lock_mode", .values = "0 2"},
+    {.name = "innodb_rollback_on_timeout", .values = "ON"},
+    {.name = "thread_handling", .values = "pool-of-threads"},
+    {.name = "table_open_cache", .values = "10"},
+    {.name = NULL},
+};
+
 const struct rig_cluster_ops rig_my_cluster_ops = {
     .wanted = rig_sql_cluster_wanted,
     .has_version = rig_my_site_has_version,
@@ -507,4 +532,6 @@ const struct rig_cluster_ops rig_my_cluster_ops = {
     .set_environment = rig_sql_cluster_set_environment,
     .faults = rig_my_faults,
     .address = rig_sql_cluster_address,
+    .access = tell_access,
+    .varied = varied,
 };

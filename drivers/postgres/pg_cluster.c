@@ -517,6 +517,34 @@ const struct rig_sql_nodes rig_pg_nodes = {
     .socket = node_socket,
 };
 
+static enum rig_rc tell_access(void *object, void (*tell)(void *context, const char *setting), void *context,
+                               struct rig_err *err)
+{
+    const struct rig_pg_cluster *cluster = rig_pg_cluster_of(object);
+    const struct rig_pg_options *options = cluster->site.options;
+    struct rig_pg_target target = {.user = options->sql.user, .dbname = options->dbname};
+    rig_pg_cluster_credentials(cluster, &target);
+    const struct rig_sql_access access = {.user = target.user, .password = target.password, .dbname = target.dbname};
+    return rig_sql_cluster_tell_access(object, &access, tell, context, err);
+}
+
+static const struct rig_server_variation varied[] = {
+    {.name = "synchronous_commit", .values = "off local"},
+    {.name = "autovacuum_naptime", .values = "1s"},
+    {.name = "plan_cache_mode", .values = "force_generic_plan force_custom_plan"},
+    {.name = "enable_seqscan", .values = "off"},
+    {.name = "enable_indexscan", .values = "off"},
+    {.name = "enable_bitmapscan", .values = "off"},
+    {.name = "max_pred_locks_per_transaction", .values = "10"},
+    {.name = "max_pred_locks_per_page", .values = "0 8"},
+    {.name = "max_pred_locks_per_relation", .values = "0 8"},
+    {.name = "track_commit_timestamp", .values = "on"},
+    {.name = "commit_delay", .values = "1000"},
+    {.name = "shared_buffers", .values = "256kB"},
+    {.name = "wal_level", .values = "logical"},
+    {.name = NULL},
+};
+
 const struct rig_cluster_ops rig_pg_cluster_ops = {
     .wanted = rig_sql_cluster_wanted,
     .has_version = rig_pg_site_has_version,
@@ -535,4 +563,6 @@ const struct rig_cluster_ops rig_pg_cluster_ops = {
     .set_environment = rig_sql_cluster_set_environment,
     .faults = rig_pg_faults,
     .address = rig_sql_cluster_address,
+    .access = tell_access,
+    .varied = varied,
 };

@@ -115,3 +115,59 @@ enum rig_rc rig_sql_cluster_address(void *object, uint32_t node, struct rig_node
     *address = found;
     return RIG_OK;
 }
+
+/* ---- access ---- */
+
+/* Adds the server as `database.cluster.hosts` writes it. */
+static enum rig_rc add_host(void *run, uint32_t node, struct rig_buf *list, struct rig_err *err)
+{
+    struct rig_node_address address;
+    const enum rig_rc rc = rig_sql_cluster_address(run, node, &address, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (address.host[0] != '\0')
+        address.socket[0] = '\0';
+    rig_buf_printf(list, "%s%s", list->size == 0 ? "" : ", ",
+                   address.socket[0] != '\0' ? address.socket : address.host);
+    if (address.port != 0)
+        rig_buf_printf(list, ":%u", address.port);
+    return RIG_OK;
+}
+
+static void tell_setting(const char *key, const char *before, const char *value, const char *after,
+                         void (*tell)(void *context, const char *setting), void *context)
+{
+    struct rig_buf setting;
+    if (value == NULL || value[0] == '\0')
+        return;
+    rig_buf_init(&setting, 0);
+    rig_buf_printf(&setting, "database.%s=%s%s%s", key, before, value, after);
+    tell(context, rig_buf_text(&setting));
+    rig_buf_done(&setting);
+}
+
+enum rig_rc rig_sql_cluster_tell_access(void *object, const struct rig_sql_access *access,
+                                        void (*tell)(void *context, const char *setting), void *context,
+                                        struct rig_err *err)
+{
+    struct rig_sql_run *run = object;
+    struct rig_buf hosts, readers;
+    const uint32_t primary = run->client->nodes->primary(run);
+    enum rig_rc rc = RIG_OK;
+    rig_buf_init(&hosts, 0);
+    rig_buf_init(&readers, 0);
+    for (uint32_t node = 0; rc == RIG_OK && node < run->cluster->count; node++)
+        rc = add_host(run, node, access->all_write || node == primary ? &hosts : &readers, err);
+    if (rc == RIG_OK && (hosts.failed || readers.failed))
+        rc = rig_no_memory(err, "the servers' addresses");
+    if (rc == RIG_OK) {
+        tell_setting("cluster.hosts", "[", rig_buf_text(&hosts), "]", tell, context);
+        tell_setting("cluster.read-only-hosts", "[", rig_buf_text(&readers), "]", tell, context);
+        tell_setting("user", "", access->user, "", tell, context);
+        tell_setting("password", "", access->password, "", tell, context);
+        tell_setting("dbname", "", access->dbname, "", tell, context);
+    }
+    rig_buf_done(&hosts);
+    rig_buf_done(&readers);
+    return rc;
+}

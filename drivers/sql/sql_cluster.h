@@ -19,6 +19,16 @@ const char *rig_sql_cluster_data_dir(const void *run, uint32_t node);
 enum rig_rc rig_sql_cluster_set_environment(void *run, uint32_t node, const char *name, const char *value,
                                             struct rig_err *err);
 
+/* The account with which clients of another rig reach the servers of the local cluster. Borrowed. */
+struct rig_sql_access {
+    const char *user, *password, *dbname; /* NULL or empty: as the plan has it */
+    bool all_write;                       /* each server takes writes; else the primary alone */
+};
+/* Tells the settings of a plan for the started servers, as rig_cluster_ops.access(). */
+enum rig_rc rig_sql_cluster_tell_access(void *run, const struct rig_sql_access *access,
+                                        void (*tell)(void *context, const char *setting), void *context,
+                                        struct rig_err *err);
+
 /* A node of the local cluster, also before the start. */
 struct rig_local_node *rig_sql_cluster_node(const struct rig_sql_cluster *cluster, uint32_t index);
 

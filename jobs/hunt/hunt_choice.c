@@ -7,18 +7,20 @@
 #include "base/statistics.h"
 
 enum {
-    CANDIDATES = 12,     /* drawn points, of which the best is run */
-    CHILDREN = 3,        /* the same of neighbours */
-    USES_MOST = 4,       /* neighbours of one point */
-    NEIGHBOUR_EVERY = 6, /* one run in six is of a neighbour */
-    FAILURES_MOST = 3,   /* runs that fail with a value, none of which succeeds, until it counts as not to be had */
+    CANDIDATES = 12,      /* drawn points, of which the best is run */
+    CHILDREN = 3,         /* the same of neighbours */
+    USES_MOST = 4,        /* neighbours of one point */
+    NEIGHBOUR_EVERY = 6,  /* one run in six is of a neighbour */
+    FAILURES_MOST = 3,    /* runs that fail with a value, none of which succeeds, until it counts as not to be had */
+    RUNS_OF_SERVERS = 40, /* drawn points in a row with the same settings of the servers */
     SAMPLE_MOST = 1000,
     SAMPLE_LEAST = 10,
 };
 
-static const double gate_weight = 4;    /* of an untried level or type, against another value */
-static const double pair_weight = 0.2;  /* of an untried pair, against an untried value */
-static const double taboo_weight = 0.1; /* of a point with the cause of a find */
+static const double gate_weight = 4;        /* of an untried level or type, against another value */
+static const double pair_weight = 0.2;      /* of an untried pair, against an untried value */
+static const double recipe_share = 1.0 / 3; /* of the time */
+static const double taboo_weight = 0.1;     /* of a point with the cause of a find */
 
 const char *const rig_hunt_reason_words[RIG_HUNT_REASON_COUNT + 1] = {
 #define REASON_WORD(id, word) word,
@@ -32,6 +34,8 @@ enum rig_rc rig_hunt_choice_init(struct rig_hunt_choice *choice, const struct ri
     memset(choice, 0, sizeof *choice);
     choice->space = space;
     rig_rng_init(&choice->rng, seed, 0);
+    rig_hunt_point_clear(space, 0, &choice->servers); /* the first ones are the plan's */
+    choice->servers_left = RUNS_OF_SERVERS;
     choice->pairs = calloc((size_t)space->value_count + 1, (size_t)space->value_count + 1);
     return choice->pairs == NULL ? rig_no_memory(err, "the hunt") : RIG_OK;
 }
@@ -130,6 +134,8 @@ bool rig_hunt_choice_told(struct rig_hunt_choice *choice, const struct rig_hunt_
     const uint32_t count = numbers_of(choice, point, numbers);
     const bool is_parent = is_something_new(choice, outcome) && (outcome->is_judged || outcome->is_server_end);
     choice->base_runs[point->base]++;
+    choice->runs_s += outcome->took_s;
+    choice->recipes_s += point->base > 0 ? outcome->took_s : 0;
     if (is_parent) {
         const struct rig_hunt_parent parent = {.point = *point};
         if (!rig_hunt_parents_add(&choice->parents, parent))
@@ -226,12 +232,19 @@ static void draw_untried(struct rig_hunt_choice *choice, struct rig_hunt_point *
     for (unsigned i = 0; i < CANDIDATES; i++) {
         struct rig_hunt_point candidate;
         rig_hunt_point_draw(choice->space, &choice->rng, 0, &candidate);
+        if (choice->servers_left > 0)
+            rig_hunt_point_take_servers(choice->space, &choice->servers, &candidate);
         const double value = worth(choice, &candidate);
         if (value > best) {
             best = value;
             *point = candidate;
         }
     }
+    if (choice->servers_left == 0) {
+        choice->servers = *point;
+        choice->servers_left = RUNS_OF_SERVERS;
+    }
+    choice->servers_left--;
 }
 
 /* The newest point that showed something new and was not used up. */
@@ -266,6 +279,8 @@ static bool take_recipe(struct rig_hunt_choice *choice, struct rig_hunt_point *p
     for (uint32_t base = 0; base < choice->space->base_count; base++) {
         if (choice->base_runs[base] > 0)
             continue;
+        if (base > 0 && choice->recipes_s > recipe_share * choice->runs_s)
+            return false;
         rig_hunt_point_clear(choice->space, base, point);
         if (choice->space->level_count > 0 && point->values[0] < 0)
             point->values[0] = (int8_t)(choice->space->level_count - 1); /* the strongest comes last */

@@ -1,8 +1,8 @@
 /*
  * The choice of the points of a hunt, and what their runs have shown so far.
  *
- * In this order: the points of old finds, where the server is another version; the plan and each recipe as they are;
- * then points that set values and pairs of values which were run least, the best of a few drawn ones; and for a sixth of
+ * In this order: the points of old finds, where the server is another version; the plan as it is; each recipe as it is,
+ * in their order, within a third of the time, which leaves the rest to points that set values and pairs of values which were run least, the best of a few drawn ones; and for a sixth of
  * the time neighbours of points with a run that showed something new: a refuted level, an anomaly, an error code, a
  * message of a run that failed. A point with the cause of a find is taboo: it is chosen last.
  *
@@ -68,12 +68,15 @@ struct rig_hunt_parent {
 RIG_VEC(struct rig_hunt_parent, rig_hunt_parents)
 
 struct rig_hunt_choice {
+    struct rig_hunt_point servers; /* drawn points have its settings of the servers, which need other servers, ... */
+    uint32_t servers_left;         /* so many times */
     const struct rig_hunt_space *space;
     struct rig_rng rng;
     struct rig_hunt_value_count values[RIG_HUNT_VALUES_MOST];
     uint8_t *pairs; /* value_count squared: runs with both, up to 255 */
     uint32_t base_runs[RIG_HUNT_BASES_MOST];
     char base_why[RIG_HUNT_BASES_MOST][RIG_HUNT_WHY_BYTES]; /* the refusal of a recipe; or empty */
+    double runs_s, recipes_s;                               /* that all runs took, and those of recipes */
     struct rig_hunt_past_runs runs;
     uint32_t failed; /* runs without a verdict */
     /* Runs without a find that had the anomaly, by level (0 where the space has none): the promise allows it. */

@@ -77,10 +77,10 @@ enum rig_rc rig_hunt_memory_add_run(struct rig_hunt_memory *memory, const struct
     rig_json_members(&json, "run: %d, why: %s, base: %s", memory->runs + 1, facts->reason,
                      space->bases[point->base].name);
     rig_hunt_point_json(space, point, &json, "set");
-    rig_json_members(&json,
-                     "seed: %d, status: %d, judged: %b, find: %b, server-ended: %b, acknowledged: %d, took_s: %f",
-                     facts->seed, facts->status, outcome->is_judged, outcome->is_find, outcome->is_server_end,
-                     outcome->acknowledged, outcome->took_s);
+    rig_json_members(
+        &json, "seed: %d, status: %d, judged: %b, find: %b, server-ended: %b, kept: %b, acknowledged: %d, took_s: %f",
+        facts->seed, facts->status, outcome->is_judged, outcome->is_find, outcome->is_server_end, facts->is_kept,
+        outcome->acknowledged, outcome->took_s);
     rig_json_begin_array(&json, "measures");
     for (unsigned i = 0; i < RIG_HUNT_MEASURES; i++)
         rig_json_number(&json, NULL, outcome->measures[i]);
@@ -107,6 +107,8 @@ enum rig_rc rig_hunt_memory_add_find(struct rig_hunt_memory *memory, const struc
     rig_json_members(&json, "server: %s, folder: %s, base: %s, length: %d, of: %d, shown: %d, explained: %b, like: %d",
                      find->server, find->folder, space->bases[find->point.base].name, find->length, find->of,
                      find->shown, find->is_explained, find->like);
+    if (find->known[0] != '\0')
+        rig_json_string(&json, "known", find->known);
     rig_hunt_point_json(space, &find->point, &json, "set");
     rig_json_end(&json);
     const enum rig_rc rc = append(memory, &line, err);
@@ -236,6 +238,7 @@ static enum rig_rc read_find(const struct reading *r, json_t *line, struct rig_e
     copy(line, "happened", find.happened, sizeof find.happened);
     copy(line, "server", find.server, sizeof find.server);
     copy(line, "folder", find.folder, sizeof find.folder);
+    copy(line, "known", find.known, sizeof find.known);
     struct rig_hunt_find *known = rig_hunt_finds_get(r->finds, find.anomaly, find.level, find.type);
     if (known != NULL) {
         (void)snprintf(known->server, sizeof known->server, "%s", find.server);

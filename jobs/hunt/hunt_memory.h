@@ -29,7 +29,8 @@ struct rig_hunt_memory {
 struct rig_hunt_run_facts {
     uint64_t seed;
     const char *server, *reason;
-    int status; /* of `rig run` */
+    int status;   /* of `rig run` */
+    bool is_kept; /* on servers that are kept between runs */
 };
 
 /*

@@ -65,6 +65,8 @@ void rig_hunt_find_text(const struct rig_hunt_facts *facts, const struct rig_hun
     write_rate(find, &text);
     rig_buf_add_char(&text, '.');
     write_needs(facts, find, &text);
+    if (find->known[0] != '\0')
+        rig_buf_printf(&text, " It has the shape of the known bug %s (`rig reproduce %s`).", find->known, find->known);
     rig_buf_printf(&text, " All of it is in %s; plan.yaml there shows it again.", find->folder);
     rig_wrap(rig_buf_text(&text), 4, facts->columns, out);
     rig_buf_add_char(out, '\n');
@@ -85,6 +87,8 @@ static void write_finds(const struct rig_hunt_facts *facts, struct rig_buf *out)
             rig_buf_printf(out, "as find %u", (unsigned)find->like);
         else
             rig_hunt_point_words(facts->space, &find->point, out);
+        if (find->known[0] != '\0')
+            rig_buf_printf(out, "  (known: %s)", find->known);
         if (find->is_old)
             rig_buf_printf(out, "  (an earlier hunt: %s)", find->server);
         rig_buf_add_char(out, '\n');
@@ -238,8 +242,11 @@ void rig_hunt_report_text(const struct rig_hunt_facts *facts, struct rig_buf *ou
     rig_words_duration(out, (int64_t)(facts->took_s * 1e9));
     rig_buf_add_text(out, ", ");
     rig_words_duration(out, (int64_t)(facts->explaining_s * 1e9));
-    rig_buf_printf(out, " of it to confirm and explain; %" PRIu64 " failed; seed %" PRIu64 "%s\n", facts->failed,
-                   facts->seed, facts->interrupted ? "; ended by a signal" : "");
+    rig_buf_add_text(out, " of it to confirm and explain; ");
+    if (facts->kept_runs > 0)
+        rig_buf_printf(out, "%" PRIu64 " on servers that were kept between runs; ", facts->kept_runs);
+    rig_buf_printf(out, "%" PRIu64 " failed; seed %" PRIu64 "%s\n", facts->failed, facts->seed,
+                   facts->interrupted ? "; ended by a signal" : "");
     rig_buf_printf(out, "%u find%s%s\n", (unsigned)facts->finds->count, rig_plural(facts->finds->count),
                    facts->finds->count > 0 ? ":" : "");
     write_finds(facts, out);
@@ -268,6 +275,8 @@ static void add_find(const struct rig_hunt_facts *facts, const struct rig_hunt_f
     rig_json_members(json, "earlier: %b, sightings: %d", find->is_old, find->sightings);
     if (find->like > 0)
         rig_json_int(json, "like", find->like);
+    if (find->known[0] != '\0')
+        rig_json_string(json, "known", find->known);
     rig_json_end(json);
     rig_buf_done(&words);
 }
@@ -324,9 +333,11 @@ void rig_hunt_report_json(const struct rig_hunt_facts *facts, struct rig_buf *ou
     const struct rig_hunt_coverage coverage = rig_hunt_choice_coverage(facts->choice);
     rig_json_init_indented(&json, out, 2, 3);
     rig_json_begin_object(&json, NULL);
-    rig_json_members(&json, "target: %s, server: %s, folder: %s, seed: %d, runs: %d, finding-runs: %d, failed: %d",
-                     facts->target, facts->server, facts->folder, facts->seed, facts->runs, facts->finding_runs,
-                     facts->failed);
+    rig_json_members(&json,
+                     "target: %s, server: %s, folder: %s, seed: %d, runs: %d, kept-runs: %d, finding-runs: %d, "
+                     "failed: %d",
+                     facts->target, facts->server, facts->folder, facts->seed, facts->runs, facts->kept_runs,
+                     facts->finding_runs, facts->failed);
     rig_json_members(&json, "took_s: %f, explaining_s: %f, interrupted: %b", facts->took_s, facts->explaining_s,
                      facts->interrupted);
     rig_json_begin_array(&json, "finds");

@@ -177,6 +177,27 @@ enum rig_rc rig_hunt_space_add_settings(struct rig_hunt_space *space, const char
     return take(space, &dimension, err);
 }
 
+enum rig_rc rig_hunt_space_add_server_setting(struct rig_hunt_space *space, const char *name, const char *values,
+                                              const char *promise, struct rig_err *err)
+{
+    static const double chance = 0.25;
+    struct rig_hunt_dimension dimension = {.chance = chance, .is_of_servers = true};
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text, "servers.%s", name);
+    dimension.key = keep(space, rig_buf_text(&text), text.size);
+    rig_buf_clear(&text);
+    rig_buf_printf(&text, "%s=", name);
+    bool has = dimension.key != NULL && split(space, "", values, &dimension.values) &&
+               split(space, rig_buf_text(&text), values, &dimension.settings);
+    if (has && promise != NULL) {
+        dimension.promise = keep(space, promise, strlen(promise));
+        has = dimension.promise != NULL;
+    }
+    rig_buf_done(&text);
+    return has ? take(space, &dimension, err) : rig_no_memory(err, "the space of the hunt");
+}
+
 enum rig_rc rig_hunt_space_add_level(struct rig_hunt_space *space, const char *name,
                                      const struct rig_text_list *settings, const char *promise, struct rig_err *err)
 {
@@ -342,7 +363,7 @@ bool rig_hunt_point_settings(const struct rig_hunt_space *space, const struct ri
 {
     bool fits = add(settings, &space->bases[point->base].settings);
     for (uint32_t d = 0; fits && d < space->dimension_count; d++) {
-        if (point->values[d] < 0)
+        if (point->values[d] < 0 || space->dimensions[d].is_of_servers)
             continue;
         const struct rig_text_list own = {&space->dimensions[d].settings.at[point->values[d]], 1};
         fits = is_of_levels(space, d) ? add(settings, &space->levels[point->values[d]].settings)
@@ -351,8 +372,40 @@ bool rig_hunt_point_settings(const struct rig_hunt_space *space, const struct ri
     return fits;
 }
 
+void rig_hunt_point_server_settings(const struct rig_hunt_space *space, const struct rig_hunt_point *point,
+                                    struct rig_buf *out)
+{
+    for (uint32_t d = 0; d < space->dimension_count; d++) {
+        if (point->values[d] >= 0 && space->dimensions[d].is_of_servers)
+            rig_buf_printf(out, ", %s", space->dimensions[d].settings.at[point->values[d]]);
+    }
+}
+
+bool rig_hunt_point_has_servers_of(const struct rig_hunt_space *space, const struct rig_hunt_point *point,
+                                   const struct rig_hunt_point *other)
+{
+    for (uint32_t d = 0; d < space->dimension_count; d++) {
+        if (space->dimensions[d].is_of_servers && point->values[d] != other->values[d])
+            return false;
+    }
+    return true;
+}
+
+void rig_hunt_point_take_servers(const struct rig_hunt_space *space, const struct rig_hunt_point *from,
+                                 struct rig_hunt_point *point)
+{
+    for (uint32_t d = 0; d < space->dimension_count; d++) {
+        if (space->dimensions[d].is_of_servers)
+            point->values[d] = from->values[d];
+    }
+}
+
 const char *rig_hunt_point_promise(const struct rig_hunt_space *space, const struct rig_hunt_point *point)
 {
+    for (uint32_t d = 0; d < space->dimension_count; d++) {
+        if (point->values[d] >= 0 && space->dimensions[d].promise != NULL)
+            return space->dimensions[d].promise;
+    }
     if (space->bases[point->base].promise != NULL)
         return space->bases[point->base].promise;
     return space->level_count > 0 && point->values[0] >= 0 ? space->levels[point->values[0]].promise : NULL;

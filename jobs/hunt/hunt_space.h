@@ -38,6 +38,8 @@ struct rig_hunt_dimension {
     double chance;                         /* that a drawn point sets it */
     struct rig_text_list values, settings; /* "set" and "workload.type=set"; a level has none here */
     struct rig_text_list with;             /* settings that any of its values needs */
+    bool is_of_servers;                    /* its settings are "name=value" of the servers, and no keys of the plan */
+    const char *promise;                   /* the levels that must hold where it is set; NULL: as without it */
     uint32_t first;                        /* the number of its first value among those of all dimensions */
 };
 
@@ -93,6 +95,10 @@ enum rig_rc rig_hunt_space_add(struct rig_hunt_space *space, const char *key, do
 enum rig_rc rig_hunt_space_add_settings(struct rig_hunt_space *space, const char *key, double chance,
                                         const struct rig_text_list *values, const struct rig_text_list *settings,
                                         struct rig_err *err);
+/* Adds a setting of the servers with these values, separated by blanks; its key is "servers.NAME". `promise`: levels, or
+ * NULL. */
+enum rig_rc rig_hunt_space_add_server_setting(struct rig_hunt_space *space, const char *name, const char *values,
+                                              const char *promise, struct rig_err *err);
 /* Copies the base; RIG_E_LIMIT when there are RIG_HUNT_BASES_MOST. */
 enum rig_rc rig_hunt_space_add_base(struct rig_hunt_space *space, const struct rig_hunt_base *base,
                                     struct rig_err *err);
@@ -106,9 +112,19 @@ void rig_hunt_point_draw(const struct rig_hunt_space *space, struct rig_rng *rng
                          struct rig_hunt_point *point);
 /* Changes one or two dimensions of the point. */
 void rig_hunt_point_change(const struct rig_hunt_space *space, struct rig_rng *rng, struct rig_hunt_point *point);
-/* Adds the settings that make the point of its base's plan; false when they are too many. Borrows the space. */
+/* Adds the settings that make the point of its base's plan, without those of the servers; false when they are too many.
+ * Borrows the space. */
 bool rig_hunt_point_settings(const struct rig_hunt_space *space, const struct rig_hunt_point *point,
                              struct rig_hunt_settings *settings);
+/* Adds ", name=value" for each setting of the servers that the point has. */
+void rig_hunt_point_server_settings(const struct rig_hunt_space *space, const struct rig_hunt_point *point,
+                                    struct rig_buf *out);
+/* Whether both points have the same settings of the servers. */
+bool rig_hunt_point_has_servers_of(const struct rig_hunt_space *space, const struct rig_hunt_point *point,
+                                   const struct rig_hunt_point *other);
+/* Gives the point the settings of the servers that the other one has. */
+void rig_hunt_point_take_servers(const struct rig_hunt_space *space, const struct rig_hunt_point *from,
+                                 struct rig_hunt_point *point);
 /* The levels that must hold at the point; NULL: those that the plan asks for. */
 const char *rig_hunt_point_promise(const struct rig_hunt_space *space, const struct rig_hunt_point *point);
 /* Adds "workload.type=set, clients.count=40" without the level; "nothing" where all is as the base has it. */

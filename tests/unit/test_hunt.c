@@ -213,6 +213,81 @@ static void what_is_new_has_neighbours_and_a_cause_is_taboo(void **state)
     rig_hunt_space_done(&space);
 }
 
+/* Settings of servers are no keys of the plan: they are told apart, and change with the servers, not with each run. */
+static void settings_of_servers_stay_for_many_runs(void **state)
+{
+    struct rig_hunt_space space;
+    struct rig_hunt_choice choice;
+    struct rig_hunt_point point;
+    struct rig_hunt_settings settings = {.count = 0};
+    struct rig_err err = {0};
+    struct rig_buf text;
+    uint32_t changes = 0, sets = 0;
+    (void)state;
+    begin(&space);
+    assert_int_equal(rig_hunt_space_add_server_setting(&space, "flush", "0 2", NULL, &err), RIG_OK);
+    assert_int_equal(rig_hunt_space_add_server_setting(&space, "snapshots", "ON", "snapshot-isolation", &err), RIG_OK);
+    const int flush = rig_hunt_space_find(&space, "servers.flush", strlen("servers.flush"));
+    assert_int_equal(flush, MODE + 1);
+    rig_hunt_point_clear(&space, 0, &point);
+    point.values[LEVEL] = 0;
+    point.values[flush] = 1;
+    assert_string_equal(rig_hunt_point_promise(&space, &point), "read-committed");
+    point.values[flush + 1] = 0;
+    assert_string_equal(rig_hunt_point_promise(&space, &point), "snapshot-isolation");
+    assert_true(rig_hunt_point_settings(&space, &point, &settings));
+    assert_false(has(&settings, "flush=2"));
+    rig_buf_init(&text, 0);
+    rig_hunt_point_server_settings(&space, &point, &text);
+    assert_string_equal(rig_buf_text(&text), ", flush=2, snapshots=ON");
+    rig_buf_done(&text);
+
+    assert_int_equal(rig_hunt_choice_init(&choice, &space, 3, &err), RIG_OK);
+    struct rig_hunt_point last;
+    for (uint32_t run = 0; run < RUNS; run++) {
+        enum rig_hunt_reason reason;
+        const struct rig_hunt_outcome outcome = judged(0);
+        last = point;
+        rig_hunt_choice_next(&choice, &point, &reason);
+        changes += run > 0 && !rig_hunt_point_has_servers_of(&space, &point, &last);
+        sets += point.values[flush] >= 0 || point.values[flush + 1] >= 0;
+        assert_true(rig_hunt_choice_told(&choice, &point, &outcome));
+    }
+    assert_in_range(changes, 1, RUNS / 40 + 1);
+    assert_true(sets > RUNS / 4);
+    rig_hunt_choice_done(&choice);
+    rig_hunt_space_done(&space);
+}
+
+/* A recipe runs when those before it have taken at most a third of the time. */
+static void recipes_take_a_third_of_the_time(void **state)
+{
+    struct rig_hunt_space space;
+    struct rig_hunt_choice choice;
+    struct rig_err err = {0};
+    uint32_t first[3] = {0};
+    (void)state;
+    begin(&space);
+    const struct rig_hunt_base other = {.name = "other recipe", .path = "plan.yaml", .level = 0};
+    assert_int_equal(rig_hunt_space_add_base(&space, &other, &err), RIG_OK);
+    assert_int_equal(rig_hunt_choice_init(&choice, &space, 3, &err), RIG_OK);
+    for (uint32_t run = 1; run <= 20; run++) {
+        struct rig_hunt_point point;
+        enum rig_hunt_reason reason;
+        struct rig_hunt_outcome outcome = judged(0);
+        rig_hunt_choice_next(&choice, &point, &reason);
+        outcome.took_s = point.base == 1 ? 8 : 2;
+        first[point.base] = first[point.base] == 0 ? run : first[point.base];
+        assert_true(rig_hunt_choice_told(&choice, &point, &outcome));
+    }
+    /* 2 s of the plan, 8 s of the recipe; 8 s are a third of the time once seven further runs took 2 s each. */
+    assert_int_equal(first[0], 1);
+    assert_int_equal(first[1], 2);
+    assert_int_equal(first[2], 10);
+    rig_hunt_choice_done(&choice);
+    rig_hunt_space_done(&space);
+}
+
 static void the_memory_gives_back_runs_and_finds(void **state)
 {
     struct rig_hunt_space space;
@@ -276,6 +351,8 @@ int main(void)
         cmocka_unit_test(a_refused_value_is_dropped_and_the_rest_stays),
         cmocka_unit_test(bases_come_first_then_all_values_and_pairs),
         cmocka_unit_test(what_is_new_has_neighbours_and_a_cause_is_taboo),
+        cmocka_unit_test(settings_of_servers_stay_for_many_runs),
+        cmocka_unit_test(recipes_take_a_third_of_the_time),
         cmocka_unit_test(the_memory_gives_back_runs_and_finds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

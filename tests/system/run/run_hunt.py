@@ -2,10 +2,12 @@
 
 import fcntl
 import json
+import os
 import signal
 import time
 
 import mariadb_server
+import pg_server
 from rig_command import RigTest, main
 
 PLAN = """
@@ -187,6 +189,91 @@ class MariaDB(Hunting):
         self.assertEqual((find["level"], find["promise"]), ("repeatable read", "repeatable-read"))
         self.assertGreater(find["shown"], 0)
         self.assertTrue(find["explained"] and find["needs"] == "nothing", find)
+
+    def test_a_find_is_compared_with_the_library(self):
+        """The version of the server is one that the entry names, or none is known."""
+        report = self.report(self.url, "--set", "database.isolation=serializable", "--set", "workload.type=list-append",
+                             "--set", "workload.savepoints.share=40%", "--set", "workload.savepoints.reads=50%", "--set", "workload.keys.active=5",
+                             "--runs", "60", "--for", "150s", "--finds", "1", "--seed", "2", status=1)
+        find, = report["finds"]
+        self.assertEqual(find.get("known"), "mariadb-savepoint-first" if "10.11." in report["server"] else None, find)
+
+
+class Kept(Hunting):
+    """The servers of a plan stay up between runs."""
+
+    PLAN = """
+name: kept
+workload: {type: list-append, transactions: 2000}
+clients: {count: 6}
+database: {driver: postgres, isolation: repeatable-read, cluster: {local: {nodes: 1, settings: [log_min_messages=warning]}}}
+check: {levels: [snapshot-isolation]}
+"""
+
+    def setUp(self):
+        super().setUp()
+        if not pg_server.is_installed():
+            self.skipTest("postgresql is not installed")
+
+    def test_all_runs_but_those_with_faults(self):
+        plan = self.plan(self.PLAN, "kept.yaml")
+        report = self.report(plan, "--runs", "6", "--load", "300ms", "--seed", "2", "--for", "200s", "--set", "nemesis.faults=[]")
+        self.assertEqual((report["finds"], report["failed"], report["kept-runs"]), ([], 0, 6))
+        report = self.report(plan, "--runs", "3", "--load", "300ms", "--seed", "2", "--for", "200s", "--set",
+                             "nemesis.faults=[{fault: pause, every: 100ms, for: 50ms, on-failure: continue}]")
+        self.assertEqual((report["finds"], report["kept-runs"]), ([], 0))
+        settings = {key["key"] for key in report["keys"] if key["key"].startswith("servers.")}
+        self.assertIn("servers.synchronous_commit", settings)
+        self.work_folder_is_empty()
+
+    def test_settings_of_the_servers_are_those_of_the_point(self):
+        """An old find on another version comes first: its servers have its settings, and those of the plan."""
+        plan = self.plan(self.PLAN, "kept.yaml")
+        self.hunt(plan, "--runs", "1", "--load", "300ms", "--seed", "2", "--set", "nemesis.faults=[]")
+        memory, = (self.folder / "store").glob("hunt-*/memory.jsonl")
+        find = {"find": 1, "anomaly": "G1a", "level": "repeatable-read", "type": "list-append", "promise": "snapshot-isolation", "broken": "",
+                "happened": "", "server": "PostgreSQL 1", "folder": "", "base": "the plan", "length": 1, "of": 1, "shown": 1, "explained": True,
+                "like": 0, "set": {"workload.type": "list-append", "servers.track_commit_timestamp": "on", "servers.commit_delay": "1000"}}
+        memory.write_text(memory.read_text() + json.dumps(find) + "\n")
+        process = self.start("hunt", plan, "--for", "200s", "--load", "2s", "--seed", "9", "--set", "nemesis.faults=[]", "--store",
+                             self.folder / "store", "--quiet")
+        deadline, found = time.monotonic() + 150, ""
+        while time.monotonic() < deadline and "commit_delay" not in found:
+            time.sleep(0.05)
+            for file in self.work.glob("**/*.conf"):
+                try:
+                    text = file.read_text()
+                except OSError:
+                    continue
+                found = text if "commit_delay" in text and not text.startswith("#") else found
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+        for line in ("commit_delay = '1000'", "track_commit_timestamp = 'on'", "log_min_messages = 'warning'"):
+            self.assertIn(line, found)
+
+    def test_a_server_that_ends_is_told_and_replaced(self):
+        process = self.start("hunt", self.plan(self.PLAN, "kept.yaml"), "--for", "250s", "--load", "300ms", "--seed", "2", "--set",
+                             "nemesis.faults=[]", "--store", self.folder / "store", "--quiet")
+        memory = self.folder / "store/hunt-plan-kept/memory.jsonl"
+        deadline = time.monotonic() + 200
+
+        def runs():
+            lines = memory.read_text().splitlines() if memory.exists() else []
+            return [json.loads(line) for line in lines[1:] if line.endswith("}")]
+
+        while time.monotonic() < deadline and not runs():
+            time.sleep(0.05)
+        pids = list(self.work.glob("**/postmaster.pid"))
+        os.kill(int(pids[0].read_text().split()[0]), signal.SIGKILL)
+        ended = None
+        while time.monotonic() < deadline and (ended is None or not any(run["kept"] for run in runs()[ended + 1:])):
+            time.sleep(0.05)
+            ended = next((i for i, run in enumerate(runs()) if run["server-ended"]), None)
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+        self.assertIsNotNone(ended, runs())
+        self.assertTrue(runs()[ended]["judged"], "the run is made again on servers of its own")
+        self.assertTrue(any(run["kept"] for run in runs()[ended + 1:]))
 
 
 if __name__ == "__main__":
