@@ -149,6 +149,7 @@ static int play_scenario(struct job *job)
                                 .stage = {.scenarios = &scenario,
                                           .scenario_count = 1,
                                           .repeat = 1, /* its order of steps decides it */
+                                          .sends_texts = scenario->needs_texts,
                                           .interrupts = rig_cli_stop_signals_begin(),
                                           .keep = keep,
                                           .context = &played}};

@@ -52,6 +52,10 @@ class Reproductions(RigTest):
     def test_mariadb_lost_update(self):
         self.reproduce("mariadb-lost-update")
 
+    def test_mariadb_savepoint_first(self):
+        answer = self.reproduce("mariadb-savepoint-first")
+        self.assertEqual(answer["runs"], 0, "the scenario shows it")
+
     def test_galera_lost_update(self):
         if not pathlib.Path("/usr/lib/galera/libgalera_smm.so").exists():
             self.skipTest(f"galera {MISSING[0]}")
