@@ -72,6 +72,8 @@ static enum rig_rc start_servers(struct rig_hunter *h, const struct rig_hunt_poi
         return rc;
     h->servers_point = *point;
     h->servers_runs = 0;
+    if (rc != RIG_OK && !h->request->is_quiet)
+        rig_cli_complain("hunt: servers to keep did not start, so the run starts its own: %s", h->err->text);
     if (rc != RIG_OK)
         *h->err = (struct rig_err){0};
     return RIG_OK;

@@ -506,7 +506,7 @@ static const struct rig_server_variation varied[] = {
     {.name = "innodb_flush_log_at_trx_commit", .values = "0 1 2"},
     {.name = "log_bin", .values = "binlog"},
     {.name = "innodb_adaptive_hash_index", .values = "ON"},
-    {.name = "innodb_buffer_pool_size", .values = "5M"},
+    {.name = "innodb_buffer_pool_size", .values = "16M"},
     {.name = "innodb_deadlock_detect", .values = "OFF"},
     {.name = "innodb_autoinc_lock_mode", .values = "0 2"},
     {.name = "innodb_rollback_on_timeout", .values = "ON"},

@@ -68,8 +68,8 @@ struct rig_hunt_parent {
 RIG_VEC(struct rig_hunt_parent, rig_hunt_parents)
 
 struct rig_hunt_choice {
-    struct rig_hunt_point servers; /* drawn points have its settings of the servers, which need other servers, ... */
-    uint32_t servers_left;         /* so many times */
+    struct rig_hunt_point servers; /* the next `servers_left` drawn points have its settings of the servers */
+    uint32_t servers_left;
     const struct rig_hunt_space *space;
     struct rig_rng rng;
     struct rig_hunt_value_count values[RIG_HUNT_VALUES_MOST];

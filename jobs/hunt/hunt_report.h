@@ -19,7 +19,7 @@ struct rig_hunt_facts {
     const struct rig_hunt_finds *finds;
     const char *target, *server, *folder;
     uint64_t seed;
-    /* Of this hunt, also to confirm and explain. `kept_runs` were on servers that are kept; `failed` have no verdict. */
+    /* Runs of this hunt, also to confirm and explain; on servers that are kept; with a find; without a verdict. */
     uint64_t runs, kept_runs, finding_runs, failed;
     double took_s, explaining_s;
     bool interrupted;
