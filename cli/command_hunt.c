@@ -26,6 +26,10 @@ static const struct rig_argument arguments_of_hunt[] = {
      .value = "A.B=C",
      .repeatable = true,
      .help = "set a key of the plan in all runs; the hunt does not vary it"},
+    {.name = "against",
+     .value = "VERSION|URL",
+     .help = "run each find on this server as well, and say whether it shows there: a version of the servers that the "
+             "plan starts, or another server"},
     {.name = "seed", .value = "N", .help = "seed of the choice of points, and before that of the first run"},
     {.name = "store", .value = "DIR", .help = "folder for the memory and the finds, instead of the plan's `store`"},
     RIG_ARGUMENT_QUIET,
@@ -59,6 +63,7 @@ struct hunting {
     struct rig_arguments args;
     struct rig_hunt_target target;
     struct rig_hunt_request request;
+    struct rig_hunt_against against;
 };
 
 /* False after a complaint. */
@@ -147,8 +152,11 @@ int rig_cli_hunt(int argc, char **argv)
     if (status == RIG_ARGUMENTS_GO_ON && !read_request(hunting)) {
         status = RIG_EXIT_USAGE;
     } else if (status == RIG_ARGUMENTS_GO_ON) {
-        status =
-            rig_cli_hunt_target(&hunting->args, &hunting->target, &err) == RIG_OK ? hunt(hunting) : rig_cli_fail(&err);
+        enum rig_rc rc = rig_cli_hunt_target(&hunting->args, &hunting->target, &err);
+        if (rc == RIG_OK)
+            rc = rig_cli_hunt_against(&hunting->args, &hunting->target, &hunting->against, &err);
+        hunting->request.against = hunting->against.settings.count > 0 ? &hunting->against : NULL;
+        status = rc == RIG_OK ? hunt(hunting) : rig_cli_fail(&err);
         rig_cli_hunt_target_done(&hunting->target);
     }
     free(hunting);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/option_parse.h"
 #include "checker/model/level.h"
 #include "cli/kept_servers.h"
 #include "cli/target_plan.h"
@@ -546,10 +547,74 @@ enum rig_rc rig_cli_hunt_target(const struct rig_arguments *args, struct rig_hun
     enum rig_rc rc = read_last(&r);
     if (rc == RIG_OK)
         rc = is_url(args->positionals[0]) ? take_url(&r, args->positionals[0]) : take_plan(&r, args->positionals[0]);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK) {
         (void)snprintf(target->store, sizeof target->store, "%s", r.plan->store);
+        target->driver = r.plan->driver;
+        target->starts_servers = r.plan->driver->cluster != NULL &&
+                                 r.plan->driver->cluster->wanted(r.plan->driver_options) &&
+                                 rig_option_find(r.plan->driver->options, "cluster.local.version") != NULL;
+    }
     rig_plan_free(r.plan);
     return rc;
+}
+
+/* The settings of the URL, which has to be one of the target's driver. */
+static enum rig_rc take_other(struct rig_hunt_target *target, const char *url, struct rig_hunt_against *against,
+                              struct rig_err *err)
+{
+    struct rig_buf settings;
+    char driver[128];
+    bool has_driver = false;
+    rig_buf_init(&settings, 0);
+    enum rig_rc rc = rig_target_url_settings(url, &settings, err);
+    rig_target_url_hide(url);
+    const char **at = rig_arena_array(&target->space.arena, RIG_ARGUMENTS_MAX, sizeof *at);
+    const char *text = rc == RIG_OK ? rig_buf_text(&settings) : "";
+    (void)snprintf(driver, sizeof driver, "database.driver=%s", target->driver->name);
+    for (size_t from = 0; rc == RIG_OK && from < settings.size && against->settings.count < RIG_ARGUMENTS_MAX;
+         from += strlen(text + from) + 1) {
+        const char *kept = at == NULL ? NULL : rig_arena_text(&target->space.arena, text + from, strlen(text + from));
+        if (kept == NULL) {
+            rc = rig_no_memory(err, "the other server");
+            break;
+        }
+        has_driver |= strcmp(kept, driver) == 0;
+        at[against->settings.count++] = kept;
+    }
+    against->settings.at = at;
+    rig_buf_done(&settings);
+    if (rc == RIG_OK && !has_driver)
+        return rig_fail(err, RIG_E_USAGE, "--against: the URL is of another driver than %s, which the hunt is on",
+                        target->driver->name);
+    (void)snprintf(against->name, sizeof against->name, "the other server");
+    return rc;
+}
+
+enum rig_rc rig_cli_hunt_against(const struct rig_arguments *args, struct rig_hunt_target *target,
+                                 struct rig_hunt_against *against, struct rig_err *err)
+{
+    const char *other = rig_arguments_value(args, "against");
+    struct rig_buf setting;
+    if (other == NULL)
+        return RIG_OK;
+    if (is_url(other))
+        return take_other(target, other, against, err);
+    if (!target->starts_servers)
+        return rig_fail(err, RIG_E_USAGE,
+                        "--against: rig starts no servers of a version for %s; give the URL of another server",
+                        target->name);
+    rig_buf_init(&setting, 0);
+    rig_buf_printf(&setting, "database.cluster.local.version=%s", other);
+    const char **at = rig_arena_array(&target->space.arena, 1, sizeof *at);
+    const char *kept = rig_arena_text(&target->space.arena, rig_buf_text(&setting), setting.size);
+    rig_buf_done(&setting);
+    if (at == NULL || kept == NULL)
+        return rig_no_memory(err, "the other version");
+    at[0] = kept;
+    against->settings = (struct rig_text_list){at, 1};
+    against->is_version = true;
+    (void)snprintf(against->name, sizeof against->name, "version %.40s", other);
+    return RIG_OK;
 }
 
 void rig_cli_hunt_target_done(struct rig_hunt_target *target)

@@ -10,24 +10,36 @@
 
 #include "cli/arguments.h"
 #include "cli/plan_dimensions.h"
-#include "jobs/hunt/hunt_space.h"
+#include "jobs/hunt/hunt_finds.h"
 
 enum { RIG_HUNT_TARGET_BYTES = 1024 };
 
 struct rig_hunt_target {
     struct rig_hunt_space space;
-    char name[RIG_HUNT_TARGET_BYTES];     /* the driver and servers, or the plan's name */
-    char level[64];                       /* that of a plan, where the space has none */
-    char promise[RIG_HUNT_TARGET_BYTES];  /* the same */
-    char store[RIG_HUNT_TARGET_BYTES];    /* of the plan */
+    char name[RIG_HUNT_TARGET_BYTES];    /* the driver and servers, or the plan's name */
+    char level[64];                      /* that of a plan, where the space has none */
+    char promise[RIG_HUNT_TARGET_BYTES]; /* the same */
+    char store[RIG_HUNT_TARGET_BYTES];   /* of the plan */
+    const struct rig_driver *driver;
+    bool starts_servers;                  /* rig starts them, of a version that the plan can choose */
     bool keeps_servers;                   /* rig starts the plan's servers, and other rigs can use them */
     struct rig_text_list server_settings; /* of the plan, each "name=value" */
     int64_t transactions;                 /* that a run of the plan has at most; 0: bounded by its time alone */
     struct rig_plan_settings last;        /* settings of every run, after those of the point */
 };
 
+/* --against: another server, on which each find runs as well. */
+struct rig_hunt_against {
+    char name[RIG_HUNT_NAME_BYTES];
+    struct rig_text_list settings; /* none without --against; after those of a run, without its `cluster.local` */
+    bool is_version;               /* of the servers that rig starts, which keep their other settings */
+};
+
 /* Reads the URL or the name of a plan, --set and --level. Errors: those of plans and URLs, each with its remedy. */
 enum rig_rc rig_cli_hunt_target(const struct rig_arguments *args, struct rig_hunt_target *target, struct rig_err *err);
+/* Borrows the target. RIG_E_USAGE for a version where rig starts no servers, and for a URL of another driver. */
+enum rig_rc rig_cli_hunt_against(const struct rig_arguments *args, struct rig_hunt_target *target,
+                                 struct rig_hunt_against *against, struct rig_err *err);
 void rig_cli_hunt_target_done(struct rig_hunt_target *target);
 
 #endif

@@ -18,6 +18,7 @@ enum {
     CONFIRMATIONS_WANTED = 3, /* that show it again */
     LENGTH_MOST = 10,         /* times the load of a run */
     SEARCH_RUNS_MOST = 15,    /* of a smaller point */
+    AGAINST_MOST = 8,         /* runs on the other server */
 };
 
 static const int64_t explain_most_ns = INT64_C(300000000000);
@@ -193,6 +194,23 @@ static enum rig_rc keep_run(struct rig_hunter *h, struct rig_hunt_find *find)
     return rc;
 }
 
+/* Runs the find on the server of --against, until it shows there or enough runs say that it does not. */
+static void try_against(struct rig_hunter *h, struct rig_hunt_find *find)
+{
+    if (h->request->against == NULL)
+        return;
+    (void)snprintf(find->against, sizeof find->against, "%s", h->request->against->name);
+    h->is_against = true;
+    while (find->against_of < AGAINST_MOST && find->against_shown == 0) {
+        const enum rig_plan_try how = try_point(h, &find->point, find->length);
+        if (how == RIG_PLAN_OVER || how == RIG_PLAN_REFUSED)
+            break;
+        find->against_of++;
+        find->against_shown += how == RIG_PLAN_SHOWS;
+    }
+    h->is_against = false;
+}
+
 /* -- known bugs ---------------------------------------------------------------------------------------------------- */
 
 /* Reads the entry, where it is one about such a run. */
@@ -259,6 +277,8 @@ enum rig_rc rig_hunter_take_find(struct rig_hunter *h, const struct rig_hunt_poi
         explain(h, &find);
     }
     h->rerun.until_ns = until_ns;
+    if (find.of > 0)
+        try_against(h, &find);
     if (h->err->rc == RIG_E_INTERRUPTED || h->err->rc == RIG_E_LIMIT)
         *h->err = (struct rig_err){0}; /* the end of the time for this find, or of the hunt */
     h->explaining_ns += rig_clock_now_ns() - began_ns;

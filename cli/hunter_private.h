@@ -30,6 +30,7 @@ struct rig_hunter {
     bool keeps_servers;                    /* rig starts servers, and another rig can use them */
     struct rig_cli_kept_servers *servers;  /* NULL: none are up */
     struct rig_hunt_point servers_point;   /* they have its settings */
+    bool is_against;                       /* runs are on the other server */
     bool is_kept;                          /* the last run was on them */
     uint32_t servers_runs, servers_failed; /* runs on them; in a row that failed on them alone */
     struct rig_err *err;

@@ -79,13 +79,10 @@ static enum rig_rc start_servers(struct rig_hunter *h, const struct rig_hunt_poi
     return RIG_OK;
 }
 
-/* The settings of a run of the point on kept servers, in place of those of its own. False where it needs its own. */
-static bool use_servers(struct rig_hunter *h, const struct rig_hunt_point *point, const struct rig_plan_settings *own)
+/* The settings of a run on servers that are there, in place of those of servers that it starts. */
+static void add_other(struct rig_hunter *h, const struct rig_plan_settings *own, const struct rig_text_list *access)
 {
     static const char local[] = "database.cluster.local";
-    const struct rig_text_list *access = rig_cli_kept_servers_access(h->servers);
-    struct rig_plan *plan = NULL;
-    struct rig_err ignored = {0};
     h->settings.count = 0;
     for (uint32_t i = 0; i < own->count; i++) {
         if (strncmp(own->at[i], local, strlen(local)) != 0)
@@ -93,6 +90,14 @@ static bool use_servers(struct rig_hunter *h, const struct rig_hunt_point *point
     }
     for (size_t i = 0; i < access->count && h->settings.count < RIG_PLAN_SETTINGS_MOST; i++)
         h->settings.at[h->settings.count++] = access->at[i];
+}
+
+/* Gives the run of the point the settings of kept servers. False where it needs its own. */
+static bool use_servers(struct rig_hunter *h, const struct rig_hunt_point *point, const struct rig_plan_settings *own)
+{
+    struct rig_plan *plan = NULL;
+    struct rig_err ignored = {0};
+    add_other(h, own, rig_cli_kept_servers_access(h->servers));
     const bool fits =
         rig_cli_plan_settings_load(h->space->bases[point->base].path, &h->settings, &plan, &ignored) == RIG_OK &&
         rig_run_check(plan, &ignored) == RIG_OK;
@@ -135,12 +140,26 @@ static enum rig_rc run_again(struct rig_hunter *h, const struct rig_hunt_point *
     return rc;
 }
 
+/* A run on the server of --against, with the settings of the point. */
+static enum rig_rc run_against(struct rig_hunter *h, const struct rig_hunt_point *point)
+{
+    const struct rig_hunt_against *against = h->request->against;
+    const struct rig_plan_settings own = h->settings;
+    if (!against->is_version)
+        add_other(h, &own, &against->settings);
+    else if (h->settings.count < RIG_PLAN_SETTINGS_MOST)
+        h->settings.at[h->settings.count++] = against->settings.at[0];
+    return run_plan(h, point);
+}
+
 enum rig_rc rig_hunter_run_plan(struct rig_hunter *h, const struct rig_hunt_point *point, bool *server_ended)
 {
     const struct rig_plan_settings own = h->settings;
     enum rig_rc rc = RIG_OK;
     *server_ended = false;
     h->is_kept = false;
+    if (h->is_against)
+        return run_against(h, point);
     if (h->keeps_servers && !has_servers(h, point))
         rc = start_servers(h, point);
     if (rc != RIG_OK || !h->keeps_servers || !can_use_servers(h, point))

@@ -133,6 +133,11 @@ static enum rig_rc save(const struct reproduction *reproduction, const char *nam
 
 static enum rig_rc save_files(struct reproduction *reproduction, struct rig_err *err)
 {
+    if (reproduction->part.history == NULL) {
+        if (is_text(reproduction))
+            (void)printf("%s\n", rig_anomaly_info(reproduction->part.anomaly)->name);
+        return RIG_OK;
+    }
     struct rig_cli_reproduce_files files = {.folder = reproduction->folder,
                                             .plan = reproduction->plan,
                                             .part = &reproduction->part,
@@ -400,9 +405,10 @@ static void write_json(const struct reproduction *reproduction, struct rig_buf *
     struct rig_json_writer json;
     rig_json_init(&json, text);
     rig_json_begin_object(&json, NULL);
-    rig_json_members(&json, "anomaly: %s, reproduced: %b, transactions: %d",
-                     rig_anomaly_info(reproduction->part.anomaly)->name, came_back(reproduction),
-                     reproduction->part.history->txn_count);
+    rig_json_members(&json, "anomaly: %s, reproduced: %b", rig_anomaly_info(reproduction->part.anomaly)->name,
+                     came_back(reproduction));
+    if (reproduction->part.history != NULL)
+        rig_json_int(&json, "transactions", reproduction->part.history->txn_count);
     if (reproduction->run_name[0] != '\0')
         rig_json_string(&json, "run", reproduction->run_name);
     if (reproduction->server[0] != '\0')
@@ -444,10 +450,23 @@ static enum rig_rc find_earlier(struct reproduction *reproduction, const struct 
     return rc == RIG_OK ? rig_cli_earlier_runs_find(folder, saved, &reproduction->earlier, err) : rc;
 }
 
-static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err)
+/* Values that do not name their writers: a part could show what the whole does not, so there is none to play. */
+static enum rig_rc take_whole(struct reproduction *reproduction, const struct rig_history *history,
+                              const struct rig_check_options *check, struct rig_err *err)
+{
+    const enum rig_rc rc = rig_shrink_goal(history, check, &reproduction->part.anomaly, err);
+    (void)snprintf(reproduction->unplayed, sizeof reproduction->unplayed,
+                   "the values of a history of %s do not name their writers, so that no part of it can be judged",
+                   rig_data_types[history->workload].name);
+    return rc;
+}
+
+/* The smallest part, of whole transactions or of any operations, and its order. */
+static enum rig_rc shrink(struct reproduction *reproduction, bool whole_transactions, struct rig_err *err)
 {
     const struct rig_arguments *args = reproduction->args;
-    struct rig_shrink_options options = {.budget_ns = 0, .for_scenario = true};
+    struct rig_shrink_options options = {
+        .budget_ns = 0, .for_scenario = true, .whole_transactions = whole_transactions};
     struct rig_load_options load = {.form = RIG_FORM_AUTO};
     struct rig_cli_saved_run saved = {.storage = NULL};
     struct rig_history *history = NULL;
@@ -463,7 +482,7 @@ static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err
     options.budget_ns = options.check.budget_ns;
     if (!rig_arguments_has(args, "max-witnesses"))
         options.check.max_witnesses = RIG_CLI_PLAYED_WITNESSES;
-    if (rc == RIG_OK && saved.found)
+    if (rc == RIG_OK && saved.found && reproduction->earlier == NULL)
         rc = find_earlier(reproduction, &saved, err);
     if (rc == RIG_OK)
         rc = rig_history_load_ranks((const char *const *)paths.at, paths.count, &load, &history, err);
@@ -472,10 +491,11 @@ static enum rig_rc shrink(struct reproduction *reproduction, struct rig_err *err
         rig_cli_take_load(history->meta, history->has_all_rows, &options.check);
         rc = rig_cli_check_initial(args, history->workload, err);
     }
-    if (rc == RIG_OK) {
-        rc = rig_shrink_history(history, &options, &reproduction->part, err);
-    }
+    const bool has_parts = rc == RIG_OK && (RIG_WORKLOADS_OF_NAMED_WRITERS >> (unsigned)history->workload & 1) != 0;
     if (rc == RIG_OK)
+        rc = has_parts ? rig_shrink_history(history, &options, &reproduction->part, err)
+                       : take_whole(reproduction, history, &options.check, err);
+    if (rc == RIG_OK && has_parts)
         rc = rig_interleaving_init(&reproduction->interleaving, reproduction->part.history, reproduction->part.verdict,
                                    err);
     rig_history_free(history);
@@ -511,23 +531,85 @@ static bool read_arguments(struct reproduction *reproduction)
            read_time(args, "shrink", 0, &reproduction->shrink_ns);
 }
 
+static enum rig_rc play_part(struct reproduction *reproduction, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    if (reproduction->scenario != NULL)
+        rc = play(reproduction, err);
+    else if (reproduction->has_requests)
+        rc = play_requests(reproduction, err);
+    if (rc == RIG_OK && reproduction->plays > 0 && is_text(reproduction))
+        tell_plays(reproduction);
+    return rc;
+}
+
+/* Gives the part of `other` back, and takes that of the reproduction. */
+static void swap_parts(struct reproduction *reproduction, struct reproduction *other)
+{
+    const struct reproduction kept = *reproduction;
+    reproduction->part = other->part;
+    reproduction->interleaving = other->interleaving;
+    reproduction->scenario = other->scenario;
+    reproduction->has_requests = other->has_requests;
+    memcpy(reproduction->unplayed, other->unplayed, sizeof reproduction->unplayed);
+    reproduction->performance = other->performance;
+    reproduction->plays = other->plays;
+    reproduction->shown = other->shown;
+    *other = kept;
+}
+
+static void free_part(struct reproduction *reproduction)
+{
+    rig_cli_stage_free_performance(reproduction->performance);
+    rig_scenario_free(reproduction->scenario);
+    rig_interleaving_done(&reproduction->interleaving);
+    rig_smallest_part_done(&reproduction->part);
+}
+
+/* The smallest part shows the anomaly in its answers, and can lack its cause in the server, such as a write of the
+ * transaction's own. So the part of whole transactions is played, where it has more operations. The files are those of
+ * the part that shows the anomaly, else of the smallest. */
+static enum rig_rc play_whole_transactions(struct reproduction *reproduction, struct rig_err *err)
+{
+    struct reproduction *smallest = calloc(1, sizeof *smallest);
+    if (smallest == NULL)
+        return rig_no_memory(err, "a part of a history");
+    const uint32_t op_count = reproduction->part.history->op_count;
+    swap_parts(reproduction, smallest);
+    enum rig_rc rc = RIG_OK;
+    const bool is_larger = shrink(reproduction, true, err) == RIG_OK && reproduction->part.history->op_count > op_count;
+    *err = (struct rig_err){0}; /* without such a part the plan runs */
+    if (is_larger && is_text(reproduction))
+        (void)printf("\nThe smallest part may lack what made the server err, so its transactions are played whole:\n");
+    if (is_larger)
+        rc = save_files(reproduction, err);
+    if (rc == RIG_OK && is_larger)
+        rc = play_part(reproduction, err);
+    if (reproduction->shown == 0) {
+        swap_parts(reproduction, smallest);
+        if (rc == RIG_OK && is_larger)
+            rc = save_files(reproduction, err);
+    }
+    free_part(smallest);
+    free(smallest);
+    return rc;
+}
+
 static enum rig_rc reproduce(struct reproduction *reproduction, struct rig_err *err)
 {
     enum rig_rc rc = find_plan(reproduction, err);
     if (rc == RIG_OK)
         rc = load_plan(reproduction, 0, &reproduction->plan, err);
     if (rc == RIG_OK)
-        rc = shrink(reproduction, err);
+        rc = shrink(reproduction, false, err);
     if (rc == RIG_OK)
         rc = make_folder(reproduction, err);
     if (rc == RIG_OK)
         rc = save_files(reproduction, err);
-    if (rc == RIG_OK && reproduction->scenario != NULL)
-        rc = play(reproduction, err);
-    else if (rc == RIG_OK && reproduction->has_requests)
-        rc = play_requests(reproduction, err);
-    if (rc == RIG_OK && reproduction->plays > 0 && is_text(reproduction))
-        tell_plays(reproduction);
+    if (rc == RIG_OK)
+        rc = play_part(reproduction, err);
+    if (rc == RIG_OK && reproduction->plays > 0 && reproduction->shown == 0)
+        rc = play_whole_transactions(reproduction, err);
     if (rc == RIG_OK && reproduction->shown == 0)
         rc = fall_back(reproduction, err);
     if (reproduction->folder[0] != '\0' && (rc == RIG_OK || came_back(reproduction))) {
@@ -559,10 +641,7 @@ int rig_cli_reproduce_witness(const struct rig_arguments *args)
         status = err.text[0] == '\0' ? RIG_EXIT_USAGE : rig_cli_fail(&err);
     rig_cli_plan_shrinker_free(reproduction->shrinker);
     rig_cli_earlier_runs_free(reproduction->earlier);
-    rig_cli_stage_free_performance(reproduction->performance);
-    rig_scenario_free(reproduction->scenario);
-    rig_interleaving_done(&reproduction->interleaving);
-    rig_smallest_part_done(&reproduction->part);
+    free_part(reproduction);
     rig_plan_free(reproduction->plan);
     if (reproduction->hold >= 0)
         (void)close(reproduction->hold);

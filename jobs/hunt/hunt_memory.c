@@ -109,6 +109,9 @@ enum rig_rc rig_hunt_memory_add_find(struct rig_hunt_memory *memory, const struc
                      find->shown, find->is_explained, find->like);
     if (find->known[0] != '\0')
         rig_json_string(&json, "known", find->known);
+    if (find->against[0] != '\0')
+        rig_json_members(&json, "against: %s, against-of: %d, against-shown: %d", find->against, find->against_of,
+                         find->against_shown);
     rig_hunt_point_json(space, &find->point, &json, "set");
     rig_json_end(&json);
     const enum rig_rc rc = append(memory, &line, err);
@@ -239,6 +242,9 @@ static enum rig_rc read_find(const struct reading *r, json_t *line, struct rig_e
     copy(line, "server", find.server, sizeof find.server);
     copy(line, "folder", find.folder, sizeof find.folder);
     copy(line, "known", find.known, sizeof find.known);
+    copy(line, "against", find.against, sizeof find.against);
+    find.against_of = count_of(line, "against-of");
+    find.against_shown = count_of(line, "against-shown");
     struct rig_hunt_find *known = rig_hunt_finds_get(r->finds, find.anomaly, find.level, find.type);
     if (known != NULL) {
         (void)snprintf(known->server, sizeof known->server, "%s", find.server);

@@ -54,6 +54,22 @@ static void write_needs(const struct rig_hunt_facts *facts, const struct rig_hun
     rig_buf_done(&words);
 }
 
+/* What the server of --against showed. */
+static void write_against(const struct rig_hunt_find *find, struct rig_buf *out)
+{
+    if (find->against[0] == '\0')
+        return;
+    if (find->against_of == 0)
+        rig_buf_printf(out, " On %s it could not run.", find->against);
+    else if (find->against_shown > 0)
+        rig_buf_printf(out, " On %s it shows as well: in %u of %u run%s.", find->against, (unsigned)find->against_shown,
+                       (unsigned)find->against_of, rig_plural(find->against_of));
+    else
+        rig_buf_printf(out, " On %s it was not seen in %u run%s (95 %%: below %.2g %% a run).", find->against,
+                       (unsigned)find->against_of, rig_plural(find->against_of),
+                       rig_interval_most_of_none(find->against_of) * 100);
+}
+
 void rig_hunt_find_text(const struct rig_hunt_facts *facts, const struct rig_hunt_find *find, struct rig_buf *out)
 {
     struct rig_buf text;
@@ -65,6 +81,7 @@ void rig_hunt_find_text(const struct rig_hunt_facts *facts, const struct rig_hun
     write_rate(find, &text);
     rig_buf_add_char(&text, '.');
     write_needs(facts, find, &text);
+    write_against(find, &text);
     if (find->known[0] != '\0')
         rig_buf_printf(&text, " It has the shape of the known bug %s (`rig reproduce %s`).", find->known, find->known);
     rig_buf_printf(&text, " All of it is in %s; plan.yaml there shows it again.", find->folder);
@@ -277,6 +294,9 @@ static void add_find(const struct rig_hunt_facts *facts, const struct rig_hunt_f
         rig_json_int(json, "like", find->like);
     if (find->known[0] != '\0')
         rig_json_string(json, "known", find->known);
+    if (find->against[0] != '\0')
+        rig_json_object(json, "against", "on: %s, of: %d, shown: %d", find->against, find->against_of,
+                        find->against_shown);
     rig_json_end(json);
     rig_buf_done(&words);
 }

@@ -95,8 +95,8 @@ enum rig_rc rig_hunt_space_add(struct rig_hunt_space *space, const char *key, do
 enum rig_rc rig_hunt_space_add_settings(struct rig_hunt_space *space, const char *key, double chance,
                                         const struct rig_text_list *values, const struct rig_text_list *settings,
                                         struct rig_err *err);
-/* Adds a setting of the servers with these values, separated by blanks; its key is "servers.NAME". `promise`: levels, or
- * NULL. */
+/* Adds a setting of the servers with these values, separated by blanks; its key is "servers.NAME". `promise`: levels,
+ * or NULL. */
 enum rig_rc rig_hunt_space_add_server_setting(struct rig_hunt_space *space, const char *name, const char *values,
                                               const char *promise, struct rig_err *err);
 /* Copies the base; RIG_E_LIMIT when there are RIG_HUNT_BASES_MOST. */

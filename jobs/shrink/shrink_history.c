@@ -33,7 +33,7 @@ struct search {
     struct rig_value_writers writers;
     const struct rig_check_options *check;
     struct goal goal;
-    bool for_scenario;
+    bool for_scenario, whole_transactions;
     struct part part, trial;
     int64_t until_ns;
     uint32_t candidate_count;
@@ -256,7 +256,7 @@ static enum rig_rc minimise(struct search *search, struct rig_err *err)
     while (rc == RIG_OK && dropped && !search->spent) {
         dropped = false;
         rc = drop_all(search, false, &dropped, err);
-        if (rc == RIG_OK)
+        if (rc == RIG_OK && !search->whole_transactions)
             rc = drop_all(search, true, &dropped, err);
     }
     return rc;
@@ -605,6 +605,7 @@ enum rig_rc rig_shrink_history(const struct rig_history *history, const struct r
     check.max_witnesses = 1;
     struct search like = {.check = &check,
                           .for_scenario = options->for_scenario,
+                          .whole_transactions = options->whole_transactions,
                           .until_ns = rig_clock_now_ns() +
                                       (options->budget_ns > 0 ? options->budget_ns : RIG_DEFAULT_BUDGET_NS)};
     enum rig_rc rc = check_type(history, err);
@@ -634,6 +635,20 @@ enum rig_rc rig_shrink_history(const struct rig_history *history, const struct r
         *shrunk = out;
     else
         rig_smallest_part_done(&out);
+    return rc;
+}
+
+enum rig_rc rig_shrink_goal(const struct rig_history *history, const struct rig_check_options *check,
+                            enum rig_anomaly *anomaly, struct rig_err *err)
+{
+    struct rig_verdict *verdict = NULL;
+    struct goal goal;
+    enum rig_rc rc = rig_check(history, check, &verdict, err);
+    if (rc == RIG_OK && !choose_goal(check, verdict, &goal))
+        rc = rig_fail(err, RIG_E_USAGE, "the history shows no anomaly that is asked for");
+    if (rc == RIG_OK)
+        *anomaly = goal.anomaly;
+    rig_verdict_free(verdict);
     return rc;
 }
 

@@ -22,6 +22,7 @@ struct rig_shrink_options {
     struct rig_check_options check; /* levels and anomalies that the part may show, 0 and 0: any; the search begins
                                      * with each witness of max_witnesses */
     int64_t budget_ns;              /* of the search; 0: RIG_DEFAULT_BUDGET_NS */
+    bool whole_transactions;        /* a transaction stays with all of its operations, or goes */
     bool for_scenario; /* a part that has a scenario (scenario_text.h) comes before a smaller one that has none */
 };
 
@@ -52,6 +53,10 @@ struct rig_smallest_part {
  */
 enum rig_rc rig_shrink_history(const struct rig_history *history, const struct rig_shrink_options *options,
                                struct rig_smallest_part *shrunk, struct rig_err *err);
+/* The anomaly that rig_shrink_history() would keep, also where the values do not name their writers. RIG_E_USAGE when
+ * the history shows none of what is asked for; other errors as those of rig_check(). */
+enum rig_rc rig_shrink_goal(const struct rig_history *history, const struct rig_check_options *check,
+                            enum rig_anomaly *anomaly, struct rig_err *err);
 /* Takes a zeroed one, too. */
 void rig_smallest_part_done(struct rig_smallest_part *shrunk);
 

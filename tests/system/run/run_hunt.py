@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pathlib
+import shutil
 import signal
 import time
 
@@ -129,6 +130,8 @@ class Sim(Hunting):
             (["mongodb://db"], "the URL begins with none of postgres://"),
             (["http://db"], "a URL of http names no database: write a plan"),
             (["sqlite:", "--level", "serializable"], "--level: the database has several levels; choose the one that must keep it, such as --set database.journal="),
+            ([plan, "--against", "17"], "--against: rig starts no servers of a version for plan none; give the URL of another server"),
+            ([plan, "--against", "mysql://db"], "--against: the URL is of another driver than sim, which the hunt is on"),
             (["mysql://db", "--set", "database.isolation=chaos"], "the promise of this level is not known"),
         ):
             with self.subTest(arguments):
@@ -190,6 +193,21 @@ class MariaDB(Hunting):
         self.assertEqual((find["level"], find["promise"]), ("repeatable read", "repeatable-read"))
         self.assertGreater(find["shown"], 0)
         self.assertTrue(find["explained"] and find["needs"] == "nothing", find)
+
+    def test_against_another_server(self):
+        """With snapshot isolation as the default of its sessions, it does not lose updates."""
+        other = mariadb_server.Server(self.folder / "other")
+        self.addCleanup(other.stop)
+        other.sql("SET GLOBAL innodb_snapshot_isolation = ON").check_returncode()
+        more = ["--set", "database.isolation=repeatable-read", "--level", "repeatable-read", "--set", "workload.type=list-append", "--load", "700ms",
+                "--seed", "4", "--for", "200s", "--finds", "1"]
+        find, = self.report(self.url, *more, "--against", f"mysql://rig@127.0.0.1:{other.port}", status=1)["finds"]
+        self.assertEqual((find["against"]["on"], find["against"]["shown"]), ("the other server", 0))
+        self.assertGreater(find["against"]["of"], 3)
+        self.assertIn("against-of", self.lines()[-1])
+        shutil.rmtree(self.folder / "store")
+        words = " ".join(self.hunt(self.url, *more, "--against", self.url, status=1).out.split())
+        self.assertRegex(words, r"On the other server it shows as well: in 1 of \d runs?\.")
 
     def test_a_find_is_compared_with_the_library(self):
         """The version of the server is one that the entry names, or none is known."""

@@ -62,6 +62,19 @@ class Simulated(RigTest):
         self.status(0, self.rig("check", "again/part.jsonl", "--level", "parallel-snapshot-isolation"))
         self.status(1, self.rig("check", "again/part.jsonl", "--level", "snapshot-isolation"))
 
+    def test_what_has_no_smallest_part_by_runs_of_the_plan(self):
+        """Objects and banks: their values do not name their writers."""
+        for type, bug in (("cas-register", "wrong-compare"), ("stack", "double-take"), ("bank", "overdraft")):
+            with self.subTest(type):
+                plan = self.plan(f"name: {bug}\nworkload: {{type: {type}, transactions: 2000}}\nclients: {{count: 10}}\n"
+                                 f"database: {{driver: sim, bug: {bug}, bug-rate: 20%}}\ncheck: {{levels: [strict-serializable]}}\n")
+                self.status(1, self.rig("run", plan, "--seed", "1", "-o", type, "--quiet"))
+                done = self.status(0, self.rig("reproduce", type, "-o", f"again-{type}", "--format", "json", "--times", "2", "--shrink", "0s"))
+                result = json.loads(done.out)
+                self.assertEqual((result["reproduced"], result["runs"]["of"]), (True, 2))
+                self.assertNotIn("transactions", result)
+                self.assertIn(f"the values of a history of {type} do not name their writers", result["unplayed"])
+
     def test_then_by_the_smallest_plan(self):
         self.recorded()
         done = self.status(0, self.rig("reproduce", "run", "-o", "again", "--times", "2", "--seed", "10", "--shrink", "10s",
