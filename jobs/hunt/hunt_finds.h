@@ -24,7 +24,7 @@ struct rig_hunt_find {
     bool is_old;        /* from an earlier hunt */
     uint32_t sightings; /* runs of the hunt that showed it, beside those that confirm and explain it */
     char against[RIG_HUNT_NAME_BYTES];  /* another server; empty: it was run on none */
-    uint32_t against_of, against_shown; /* runs there; of them, with a broken promise */
+    uint32_t against_of, against_shown; /* runs there; of them, with a broken promise, by any anomaly */
     char known[RIG_HUNT_NAME_BYTES];    /* the entry of the library of known bugs whose shape its run has; or empty */
     uint32_t like;                      /* the number of an earlier find with the same smallest point; 0: none */
 };

@@ -54,7 +54,7 @@ static void write_needs(const struct rig_hunt_facts *facts, const struct rig_hun
     rig_buf_done(&words);
 }
 
-/* What the server of --against showed. */
+/* The runs on the server of --against. */
 static void write_against(const struct rig_hunt_find *find, struct rig_buf *out)
 {
     if (find->against[0] == '\0')
@@ -62,11 +62,11 @@ static void write_against(const struct rig_hunt_find *find, struct rig_buf *out)
     if (find->against_of == 0)
         rig_buf_printf(out, " On %s it could not run.", find->against);
     else if (find->against_shown > 0)
-        rig_buf_printf(out, " On %s it shows as well: in %u of %u run%s.", find->against, (unsigned)find->against_shown,
-                       (unsigned)find->against_of, rig_plural(find->against_of));
+        rig_buf_printf(out, " On %s the promise is broken as well: in %u of %u run%s.", find->against,
+                       (unsigned)find->against_shown, (unsigned)find->against_of, rig_plural(find->against_of));
     else
-        rig_buf_printf(out, " On %s it was not seen in %u run%s (95 %%: below %.2g %% a run).", find->against,
-                       (unsigned)find->against_of, rig_plural(find->against_of),
+        rig_buf_printf(out, " On %s the promise was kept in %u run%s (95 %%: broken in fewer than %.2g %%).",
+                       find->against, (unsigned)find->against_of, rig_plural(find->against_of),
                        rig_interval_most_of_none(find->against_of) * 100);
 }
 
