@@ -6,7 +6,9 @@
 #include "base/bug.h"
 #include "base/vec.h"
 #include "checker/explain/waits.h"
+#include "history/types/row_ops.h"
 #include "history/types/types.h"
+#include "jobs/shrink/proved_order.h"
 #include "jobs/shrink/value_writers.h"
 
 /* Step `from` comes before step `to`, as far as the rule is obeyed. */
@@ -53,7 +55,8 @@ struct weave {
     const struct rig_history *history;
     struct rig_value_writers writers;
     struct before_vec befores;
-    bool full; /* memory ran out */
+    bool plain_rows; /* of the workload predicate: rows have no contents but their class */
+    bool full;       /* memory ran out */
 };
 
 /* Steps are numbered transaction by transaction: begin, operations, end. */
@@ -99,6 +102,15 @@ static bool commits(const struct rig_history *history, uint32_t txn)
     return history->txns[txn].outcome != RIG_OUTCOME_FAIL;
 }
 
+/* The first step of the statement that reads: that of the condition before it, where it has one. */
+static uint32_t statement_of(const struct rig_history *history, uint32_t read)
+{
+    const bool has_condition = rig_op_reads_rows(history->ops[read].kind) &&
+                               read > history->txns[rig_history_txn_of(history, read)].first_op &&
+                               !rig_op_reads(history->ops[read - 1].kind) && history->ops[read - 1].value < 0;
+    return step_of(history, read) - has_condition;
+}
+
 /* A read shows what operation `write` wrote. */
 static void add_shown(struct weave *weave, uint32_t read, uint32_t write)
 {
@@ -106,9 +118,9 @@ static void add_shown(struct weave *weave, uint32_t read, uint32_t write)
     const uint32_t writer = rig_history_txn_of(history, write);
     if (writer == rig_history_txn_of(history, read))
         return;
-    add_before(weave, step_of(history, write), step_of(history, read), RULE_SHOWN);
+    add_before(weave, step_of(history, write), statement_of(history, read), RULE_SHOWN);
     if (commits(history, writer))
-        add_before(weave, end_of(history, writer), step_of(history, read), RULE_SHOWN_COMMITTED);
+        add_before(weave, end_of(history, writer), statement_of(history, read), RULE_SHOWN_COMMITTED);
     else
         add_before(weave, step_of(history, read), end_of(history, writer), RULE_SHOWN_ABORTED);
 }
@@ -176,6 +188,120 @@ static bool replaces(const struct rig_history *history, uint32_t write, const st
     }
     return false;
 }
+
+/* ---- rows ---- */
+
+/* Whether the operation is a statement of the workload predicate that writes rows. */
+static bool writes_rows(const struct rig_txn_op *op)
+{
+    return !rig_op_reads(op->kind) && op->value > 0 && !rig_row_is_of_sql(op->value);
+}
+
+/* The rows that the statement of an update or a delete met: the read before it has them. */
+static struct rig_read_list met_by(const struct rig_history *history, uint32_t write)
+{
+    const uint32_t first = history->txns[rig_history_txn_of(history, write)].first_op;
+    const bool has = write > first && rig_op_reads(history->ops[write - 1].kind) &&
+                     history->ops[write - 1].key == history->ops[write].key &&
+                     history->ops[write - 1].read_state == RIG_READ_SEEN && !rig_row_inserts(history->ops[write].value);
+    return has ? rig_txn_op_list(history, &history->ops[write - 1]) : (struct rig_read_list){0};
+}
+
+/* The version of a row in a list of rows; 0: the row is not there. */
+static int64_t version_in(const struct rig_read_list *rows, int64_t id)
+{
+    for (uint32_t i = 0; i + 1 < rows->count; i += 2) {
+        if (rig_read_element(rows, i) == id)
+            return rig_read_element(rows, i + 1);
+    }
+    return 0;
+}
+
+/* Whether another statement replaced or removed this version of a row. */
+static bool is_replaced(const struct rig_history *history, uint32_t key, int64_t id, int64_t version)
+{
+    for (uint32_t i = 0; i < history->op_count; i++) {
+        if (history->ops[i].key != key || !writes_rows(&history->ops[i]))
+            continue;
+        const struct rig_read_list met = met_by(history, i);
+        if (version_in(&met, id) == version)
+            return true;
+    }
+    return false;
+}
+
+/* A read of rows, its condition, and what it shows. */
+struct row_read {
+    uint32_t op;
+    struct rig_row_where where;
+    struct rig_read_list rows;
+};
+
+/* Statement `write` made a version of a row. A read whose condition it meets comes before it if it does not show the row,
+ * unless another statement replaced the version. */
+static void add_version(struct weave *weave, const struct row_read *read, uint32_t write, int64_t id)
+{
+    const struct rig_txn_op *op = &weave->history->ops[write];
+    const int64_t shown = version_in(&read->rows, id);
+    if (shown == op->value)
+        add_shown(weave, read->op, write);
+    else if (shown == 0 && rig_row_matches(&read->where, id, op->value))
+        add_unseen(weave, read->op, write,
+                   is_replaced(weave->history, op->key, id, op->value) ? RULE_MAYBE_UNSEEN : RULE_UNSEEN);
+}
+
+/* Statement `write` replaced or removed a version of a row. A read that shows it came before; one that misses it came
+ * after, if the row was there when the reader began. */
+static void add_replaced(struct weave *weave, const struct row_read *read, uint32_t write, int64_t id, int64_t version)
+{
+    const struct rig_history *history = weave->history;
+    const int64_t shown = version_in(&read->rows, id);
+    if (shown == version) {
+        add_unseen(weave, read->op, write, RULE_UNSEEN);
+        return;
+    }
+    const uint32_t maker = rig_value_writer(&weave->writers, history->ops[write].key, version);
+    const uint32_t began = history->txns[rig_history_txn_of(history, read->op)].invoke_at;
+    if (shown == 0 && rig_row_matches(&read->where, id, version) && maker != UINT32_MAX && began != RIG_POSITION_NONE &&
+        rig_txn_end(history, rig_history_txn_of(history, maker)) < began)
+        add_shown(weave, read->op, write);
+}
+
+static void add_read_of_rows(struct weave *weave, uint32_t op)
+{
+    const struct rig_history *history = weave->history;
+    const uint32_t first = history->txns[rig_history_txn_of(history, op)].first_op;
+    struct row_read read = {.op = op, .where = rig_row_all(), .rows = rig_txn_op_list(history, &history->ops[op])};
+    if (op > first && !rig_op_reads(history->ops[op - 1].kind) && history->ops[op - 1].value < 0)
+        (void)rig_row_condition_of(history->ops[op - 1].value, &read.where);
+    if (read.where.form != RIG_ROW_LISTED)
+        return; /* a number of rows says nothing of a single one */
+    for (uint32_t i = 0; i < history->op_count; i++) {
+        if (history->ops[i].key != history->ops[op].key || !writes_rows(&history->ops[i]))
+            continue;
+        const struct rig_read_list met = met_by(history, i);
+        if (rig_row_inserts(history->ops[i].value))
+            add_version(weave, &read, i, history->ops[i].value);
+        for (uint32_t row = 0; row + 1 < met.count; row += 2) {
+            const int64_t id = rig_read_element(&met, row);
+            if (rig_row_action(history->ops[i].value) == RIG_ROWS_UPDATE)
+                add_version(weave, &read, i, id);
+            add_replaced(weave, &read, i, id, rig_read_element(&met, row + 1));
+        }
+    }
+}
+
+/* Whether the history is of the workload predicate. */
+static bool has_plain_rows(const struct rig_history *history)
+{
+    for (uint32_t i = 0; i < history->op_count; i++) {
+        if (writes_rows(&history->ops[i]))
+            return rig_data_types[history->workload].shape == RIG_RESULT_ROWS;
+    }
+    return false;
+}
+
+/* ---- single values ---- */
 
 /* A read of one value shows one write. Later are all writes of a key that was read in its initial state, and those of
  * transactions that read the same. */
@@ -254,12 +380,15 @@ static void add_constraint(struct weave *weave, const struct rig_witness *witnes
 static void add_rules(struct weave *weave, const struct rig_verdict *verdict)
 {
     const struct rig_history *history = weave->history;
+    weave->plain_rows = has_plain_rows(history);
     add_order_of_times(weave);
     for (uint32_t i = 0; i < history->op_count; i++) {
         const struct rig_txn_op *op = &history->ops[i];
         if (!rig_op_reads(op->kind) || op->read_state == RIG_READ_UNKNOWN)
             continue;
-        if (rig_op_reads_sequence(op->kind))
+        if (weave->plain_rows)
+            add_read_of_rows(weave, i);
+        else if (rig_op_reads_sequence(op->kind))
             add_read_of_many(weave, i);
         else
             add_read_of_one(weave, i);
@@ -311,8 +440,9 @@ static uint32_t key_to_take(const struct order *order, uint32_t txn)
 {
     const struct rig_history *history = order->weave->history;
     const struct rig_interleaved step = step_at(history, txn, order->next[txn]);
-    if (step.statement != RIG_STATEMENT_OPERATION || rig_op_reads(history->ops[step.op].kind))
-        return UINT32_MAX;
+    if (step.statement != RIG_STATEMENT_OPERATION || rig_op_reads(history->ops[step.op].kind) ||
+        order->weave->plain_rows)
+        return UINT32_MAX; /* a statement locks rows, not their table, and reads show which rows it met */
     const uint32_t key = history->ops[step.op].key;
     for (uint32_t i = history->txns[txn].first_op; i < step.op; i++) {
         if (!rig_op_reads(history->ops[i].kind) && history->ops[i].key == key)
@@ -581,6 +711,62 @@ static enum rig_rc try_times(const struct weave *weave, struct rig_interleaving 
     return fits ? RIG_OK : rig_no_memory(err, "an order of statements");
 }
 
+/* ---- the order of a proof ---- */
+
+/* Adds the operations of a transaction from `next` to before `end`, both counted from its beginning, which comes first. */
+static void add_steps(const struct rig_history *history, uint32_t txn, uint32_t end, uint32_t *next,
+                      struct step_vec *steps)
+{
+    for (; *next < end; ++*next)
+        steps->at[steps->count++] = step_at(history, txn, begin_of(history, txn) + *next);
+}
+
+/* An operation runs where the transaction stands for it, or all of them run where it stands first. */
+static void follow(const struct rig_history *history, const struct rig_proved_order *proved, uint32_t *left,
+                   uint32_t *next, struct step_vec *steps)
+{
+    for (size_t i = 0; i < proved->count; i++)
+        left[proved->events[i]]++;
+    for (size_t i = 0; i < proved->count; i++) {
+        const uint32_t txn = proved->events[i], ops = rig_txn_op_count(history, txn);
+        const bool is_stepwise = next[txn] > 0 || left[txn] == ops + 1;
+        const uint32_t end = --left[txn] == 0 ? ops + 2 : !is_stepwise ? ops + 1 : next[txn] == 0 ? 2 : next[txn] + 1;
+        add_steps(history, txn, end, &next[txn], steps);
+    }
+}
+
+/* In the order that proves a level which the history keeps; without effect where it does not. */
+static enum rig_rc try_proof(const struct weave *weave, enum rig_level level, struct rig_interleaving *interleaving,
+                             struct rig_err *err)
+{
+    const struct rig_history *history = weave->history;
+    struct rig_proved_order proved;
+    bool found = false;
+    enum rig_rc rc = rig_proved_order_find(history, level, &proved, &found, err);
+    if (rc == RIG_OK && found) {
+        uint32_t *numbers = calloc(2 * (size_t)history->txn_count + 1, sizeof *numbers);
+        struct step_vec steps = {0};
+        const size_t count = (size_t)history->op_count + 2 * (size_t)history->txn_count;
+        if (numbers == NULL || !step_vec_reserve(&steps, count + 1))
+            rc = rig_no_memory(err, "an order of statements");
+        else
+            follow(history, &proved, numbers, numbers + history->txn_count, &steps);
+        free(numbers);
+        RIG_INVARIANT(rc != RIG_OK || steps.count == count);
+        interleaving->steps = steps.at;
+        interleaving->step_count = (uint32_t)steps.count;
+        interleaving->explains_reads = rc == RIG_OK;
+    }
+    rig_proved_order_done(&proved);
+    return rc;
+}
+
+static bool breaks_constraint(const struct rig_verdict *verdict)
+{
+    return verdict->findings[RIG_ANOMALY_BROKEN_UNIQUE].count + verdict->findings[RIG_ANOMALY_BROKEN_REFERENCE].count >
+           0;
+}
+
 static enum rig_rc order_all(struct weave *weave, struct rig_interleaving *interleaving, struct rig_err *err)
 {
     const struct rig_history *history = weave->history;
@@ -625,11 +811,16 @@ enum rig_rc rig_interleaving_init(struct rig_interleaving *interleaving, const s
     if ((uint64_t)history->op_count + 2 * (uint64_t)history->txn_count > RIG_INTERLEAVING_STEPS_MOST)
         return rig_fail(err, RIG_E_LIMIT, "an order of more than %d statements is not shown",
                         (int)RIG_INTERLEAVING_STEPS_MOST);
+    const bool by_rules = breaks_constraint(verdict); /* a level says nothing of constraints */
     enum rig_rc rc = rig_value_writers_init(&weave.writers, history, err);
-    if (rc == RIG_OK) {
+    if (rc == RIG_OK && !by_rules)
+        rc = try_proof(&weave, RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION, interleaving, err);
+    if (rc == RIG_OK && interleaving->step_count == 0) {
         add_rules(&weave, verdict);
         rc = try_times(&weave, interleaving, err);
     }
+    if (rc == RIG_OK && interleaving->step_count == 0 && !by_rules)
+        rc = try_proof(&weave, RIG_LEVEL_STRONG_MONOTONIC_SNAPSHOT_READ, interleaving, err);
     if (rc == RIG_OK && interleaving->step_count == 0)
         rc = order_all(&weave, interleaving, err);
     rig_value_writers_done(&weave.writers);

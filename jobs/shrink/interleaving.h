@@ -2,20 +2,29 @@
  * The order in which the statements of a few transactions must have run for the clients to see what they saw.
  *
  * Each transaction begins, runs its operations in their order, and ends. A transaction that completed before another
- * one began stays before it. Further rules are the usual ones of databases, and are given up from the last one on
- * where no order obeys all of them, because an anomaly breaks some of them:
- *   a read comes before the end of the writer of the next version, which it did not see;
- *   a write comes after the end of each transaction that wrote the key before, as a lock of the row makes it wait;
- *   a read comes after the write that it shows, after the end of a writer that commits, and before that of one that
- *   fails;
- *   a read comes before the end of any other writer that ended after the reader began.
- * Two transactions thus hold uncommitted writes of one key only where no order without this gives the results.
+ * one began stays before it. The first of these orders that exists is taken:
  *
- * Where the clients stamped their operations (rig_history_times()) and one waited for the end of another transaction,
- * none of these orders has the wait. Then the statements come in the order in which the clients sent them, if that
- * gives the results: a statement may have to wait, and the ones of other transactions go on meanwhile.
+ * 1. That of a proof of strong snapshot isolation (proved_order.h): a transaction runs all of its operations where its
+ *    snapshot is, and ends later. So it gives the results on a database whose transactions have a snapshot each, and on
+ *    one whose statements have.
+ * 2. Where the clients stamped their operations (rig_history_times()) and one waited for the end of another transaction:
+ *    the order in which the clients sent them, if that gives the results. None of the other orders has the wait. A
+ *    statement may have to wait, and the ones of other transactions go on meanwhile.
+ * 3. That of a proof of strong monotonic snapshot read: each operation runs where its snapshot is.
+ * 4. One by rules, which are the usual ones of databases. They are given up from the last one on where no order obeys
+ *    all of them, because an anomaly breaks some of them:
+ *      a read comes before the end of the writer of the next version, which it did not see;
+ *      a write comes after the end of each transaction that wrote the key before, as a lock of the row makes it wait;
+ *      a read comes after the write that it shows, after the end of a writer that commits, and before that of one that
+ *      fails;
+ *      a read comes before the end of any other writer that ended after the reader began.
+ *    Two transactions thus hold uncommitted writes of one key only where no order without this gives the results. Of
+ *    rows, a read that misses a row that meets its condition comes before the statement that made the row so.
  *
- * Time: quadratic in the operations for each attempt; which transaction takes a key first is searched with a bound.
+ * Levels say nothing of constraints: a part that breaks one has an order of the kinds 2 and 4.
+ *
+ * Time: that of the proofs, and quadratic in the operations for each attempt by rules; which transaction takes a key
+ * first is searched with a bound.
  * Space: quadratic as well. For histories in which values name their writers.
  */
 #ifndef RIG_JOBS_SHRINK_INTERLEAVING_H

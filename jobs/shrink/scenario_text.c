@@ -18,7 +18,8 @@ struct scene {
     const struct rig_history *history;
     struct rig_op *ops; /* of rows: those of the history, as drivers have them; in an arena */
     const struct rig_interleaving *interleaving;
-    int64_t initial; /* the value of a row that nothing has written */
+    int64_t initial;              /* the value of a row that nothing has written */
+    const uint32_t *first_writes; /* by key: the write whose value its row has from the start; UINT32_MAX: none */
     struct rig_buf *yaml;
 };
 
@@ -45,6 +46,85 @@ static int64_t value_read(const struct scene *scene, const struct rig_txn_op *op
     return list.count == 0 ? scene->initial : rig_read_element(&list, list.count - 1);
 }
 
+/* ---- first rows ---- */
+
+/* Whether another transaction writes the key of a write before it. */
+static bool is_written_before(const struct scene *scene, uint32_t write)
+{
+    const struct rig_history *history = scene->history;
+    const uint32_t writer = rig_history_txn_of(history, write);
+    for (uint32_t i = 0; i < scene->interleaving->step_count; i++) {
+        const struct rig_interleaved *step = &scene->interleaving->steps[i];
+        if (step->op == write)
+            return false;
+        if (step->statement == RIG_STATEMENT_OPERATION && step->txn != writer &&
+            !rig_op_reads(history->ops[step->op].kind) && history->ops[step->op].key == history->ops[write].key)
+            return true;
+    }
+    return false;
+}
+
+static bool shows_initial(const struct rig_history *history, const struct rig_txn_op *read)
+{
+    if (read->read_state != RIG_READ_SEEN)
+        return true;
+    return rig_op_reads_sequence(read->kind) && rig_txn_op_list(history, read).count == 0;
+}
+
+/* Whether the transaction can run before all others without a change of what they read: it reads nothing, and each key
+ * that it writes was written by no other one before, and is not read in its initial state. */
+static bool is_opening(const struct scene *scene, uint32_t txn)
+{
+    const struct rig_history *history = scene->history;
+    bool opens = history->txns[txn].outcome == RIG_OUTCOME_OK;
+    for (uint32_t i = history->txns[txn].first_op; opens && i < history->txns[txn + 1].first_op; i++) {
+        opens = !rig_op_reads(history->ops[i].kind) && !is_written_before(scene, i);
+        for (uint32_t read = 0; opens && read < history->op_count; read++)
+            opens = !rig_op_reads(history->ops[read].kind) || history->ops[read].key != history->ops[i].key ||
+                    !shows_initial(history, &history->ops[read]);
+    }
+    return opens;
+}
+
+/* Gives rows the values of the transactions that open the history. */
+static enum rig_rc find_first_writes(struct scene *scene, struct rig_arena *arena, struct rig_err *err)
+{
+    const struct rig_history *history = scene->history;
+    uint32_t *writes = rig_arena_array(arena, (size_t)history->key_count + 1, sizeof *writes);
+    if (writes == NULL)
+        return rig_no_memory(err, "the rows of a scenario");
+    for (uint32_t key = 0; key < history->key_count; key++)
+        writes[key] = UINT32_MAX;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        for (uint32_t i = history->txns[txn].first_op; is_opening(scene, txn) && i < history->txns[txn + 1].first_op;
+             i++)
+            writes[history->ops[i].key] = i;
+    }
+    scene->first_writes = writes;
+    return RIG_OK;
+}
+
+static uint32_t first_write(const struct scene *scene, uint32_t key)
+{
+    return scene->first_writes == NULL ? UINT32_MAX : scene->first_writes[key];
+}
+
+/* Whether the first rows have what the transaction wrote, so that the scenario has no steps of it. */
+static bool is_opened(const struct scene *scene, uint32_t txn)
+{
+    const struct rig_history *history = scene->history;
+    if (scene->first_writes == NULL || rig_txn_op_count(history, txn) == 0)
+        return false;
+    const uint32_t write = first_write(scene, rig_txn_ops(history, txn)[0].key);
+    return write != UINT32_MAX && rig_history_txn_of(history, write) == txn;
+}
+
+static int64_t first_value(const struct scene *scene, uint32_t key)
+{
+    const uint32_t write = first_write(scene, key);
+    return write == UINT32_MAX ? scene->initial : scene->history->ops[write].value;
+}
+
 static bool has_rows(const struct rig_history *history)
 {
     return rig_data_types[history->workload].shape == RIG_RESULT_ROWS;
@@ -58,7 +138,8 @@ static void add_rows(const struct scene *scene)
     }
     rig_buf_add_text(scene->yaml, "table: {name: test, columns: [id, value], rows: [");
     for (uint32_t key = 0; key < scene->history->key_count; key++)
-        rig_buf_printf(scene->yaml, "%s[%u, %" PRId64 "]", key == 0 ? "" : ", ", (unsigned)key + 1, scene->initial);
+        rig_buf_printf(scene->yaml, "%s[%u, %" PRId64 "]", key == 0 ? "" : ", ", (unsigned)key + 1,
+                       first_value(scene, key));
     rig_buf_add_text(scene->yaml, "]}\n");
 }
 
@@ -351,8 +432,8 @@ static enum rig_rc write_keyed_scene(const struct scene *scene, const struct rig
 static void add_step(const struct scene *scene, const struct rig_interleaved *step)
 {
     const struct rig_history *history = scene->history;
-    if (step->statement == RIG_STATEMENT_BEGIN)
-        return; /* with the first step */
+    if (step->statement == RIG_STATEMENT_BEGIN || is_opened(scene, step->txn))
+        return; /* a scenario begins a transaction with its first step */
     if (step->statement == RIG_STATEMENT_OPERATION && has_rows(history)) {
         add_row_step(scene, step);
         return;
@@ -378,7 +459,7 @@ static void add_sign(const struct scene *scene)
     uint32_t number = 0;
     rig_buf_add_text(scene->yaml, "shows:\n  - committed: [");
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome != RIG_OUTCOME_OK)
+        if (history->txns[txn].outcome != RIG_OUTCOME_OK || is_opened(scene, txn))
             continue;
         rig_buf_printf(scene->yaml, "%sT%u", first ? "" : ", ", (unsigned)rig_txn_name(history, txn));
         first = false;
@@ -388,7 +469,8 @@ static void add_sign(const struct scene *scene)
         const struct rig_interleaved *step = &scene->interleaving->steps[i];
         struct rig_sql_numbers numbers;
         const bool operates = step->statement == RIG_STATEMENT_OPERATION;
-        if (operates && has_rows(history) && form_of(scene, step, &numbers) == RIG_SQL_PREDICATE_COUNT)
+        if (is_opened(scene, step->txn) ||
+            (operates && has_rows(history) && form_of(scene, step, &numbers) == RIG_SQL_PREDICATE_COUNT))
             continue;
         number += step->statement != RIG_STATEMENT_BEGIN;
         if (!operates || history->txns[step->txn].outcome != RIG_OUTCOME_OK)
@@ -483,10 +565,10 @@ static enum rig_rc add_txn_of_rows(struct rig_history_builder *builder, const st
     return rig_history_builder_add(builder, &input, err);
 }
 
-static enum rig_rc add_txn(struct rig_history_builder *builder, const struct rig_history *history,
-                           const struct rig_interleaving *interleaving, uint32_t txn, struct rig_arena *arena,
-                           struct rig_err *err)
+static enum rig_rc add_txn(struct rig_history_builder *builder, const struct scene *scene, uint32_t txn,
+                           struct rig_arena *arena, struct rig_err *err)
 {
+    const struct rig_history *history = scene->history;
     const struct rig_data_type *type = &rig_data_types[find_registers()];
     const struct rig_txn_op *from = rig_txn_ops(history, txn);
     const uint32_t count = rig_txn_op_count(history, txn);
@@ -507,10 +589,13 @@ static enum rig_rc add_txn(struct rig_history_builder *builder, const struct rig
             continue;
         }
         const struct rig_read_list list = rig_txn_op_list(history, &from[i]);
-        reads[i].state = list.count == 0 ? RIG_READ_NIL : RIG_READ_SEEN;
-        reads[i].value = list.count == 0 ? 0 : rig_read_element(&list, list.count - 1);
+        const uint32_t first = first_write(scene, from[i].key);
+        const int64_t last = list.count == 0 ? 0 : rig_read_element(&list, list.count - 1);
+        const bool is_first = list.count == 0 || (first != UINT32_MAX && history->ops[first].value == last);
+        reads[i].state = is_first ? RIG_READ_NIL : RIG_READ_SEEN;
+        reads[i].value = is_first ? 0 : last;
     }
-    find_times(interleaving, txn, &input);
+    find_times(scene->interleaving, txn, &input);
     return rig_history_builder_add(builder, &input, err);
 }
 
@@ -522,9 +607,10 @@ static enum rig_rc make_shown(const struct scene *scene, struct rig_history **sh
     struct rig_arena arena;
     enum rig_rc rc = builder == NULL ? rig_no_memory(err, "the answers of a scenario") : RIG_OK;
     rig_arena_init(&arena, 0);
-    for (uint32_t txn = 0; rc == RIG_OK && txn < history->txn_count; txn++)
-        rc = rows ? add_txn_of_rows(builder, scene, txn, &arena, err)
-                  : add_txn(builder, history, scene->interleaving, txn, &arena, err);
+    for (uint32_t txn = 0; rc == RIG_OK && txn < history->txn_count; txn++) {
+        if (!is_opened(scene, txn))
+            rc = rows ? add_txn_of_rows(builder, scene, txn, &arena, err) : add_txn(builder, scene, txn, &arena, err);
+    }
     if (rc == RIG_OK)
         rc = rig_history_builder_finish(builder, shown, err);
     else
@@ -588,7 +674,11 @@ static void add_head(const struct scene *scene, const struct rig_smallest_part *
     for (uint32_t key = 0; !has_rows(history) && key < history->key_count; key++) {
         char name[128];
         rig_history_key_name(history, key, name, sizeof name);
-        rig_buf_printf(yaml, "#   id %u: key %s\n", (unsigned)key + 1, name);
+        rig_buf_printf(yaml, "#   id %u: key %s", (unsigned)key + 1, name);
+        if (first_write(scene, key) != UINT32_MAX)
+            rig_buf_printf(yaml, "; T%u wrote its first value before the others began",
+                           (unsigned)rig_txn_name(history, rig_history_txn_of(history, first_write(scene, key))));
+        rig_buf_add_char(yaml, '\n');
     }
     add_names(scene, part);
 }
@@ -601,6 +691,12 @@ static enum rig_rc write_scene(struct scene *scene, const struct rig_smallest_pa
     enum rig_rc rc = rows ? take_rows(scene, arena, err) : RIG_OK;
     if (rc == RIG_OK && rig_data_types[scene->history->workload].shape != RIG_RESULT_VALUE)
         rc = answers_refute(scene, part, &refute, err);
+    /* Where no read orders the first append of a key and a later one, the row itself can: it has the first value. */
+    if (rc == RIG_OK && !refute && !rows) {
+        rc = find_first_writes(scene, arena, err);
+        if (rc == RIG_OK)
+            rc = answers_refute(scene, part, &refute, err);
+    }
     if (rc == RIG_OK && !refute)
         rc = rig_fail(
             err, RIG_E_USAGE, "%s",
