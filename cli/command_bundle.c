@@ -109,6 +109,7 @@ static const struct {
     {RIG_RUN_SCRIPT_SHELL, "the scenario for the database's own shell, without rig", OF_WORK, true},
     {RIG_RUN_SCRIPT_HTTP, "the part as requests for curl, without rig", OF_WORK, true},
     {RIG_RUN_SCRIPT_ISOLATIONTESTER, "the scenario for PostgreSQL's isolationtester", OF_WORK, false},
+    {RIG_RUN_LOST, "the acknowledged writes that no later read shows, a line each", OF_RUN, false},
     {LOGS, "lines of the servers' logs around each witness of the anomaly", OF_WORK, false},
     {RIG_RUN_RESULTS, "the result of the run, for programs", OF_RUN, false},
     {PREVIOUS, "the cover page of the bundle that this one was made of", OF_WORK, false},
@@ -153,6 +154,23 @@ static enum rig_rc judge(struct bundle *bundle, struct rig_err *err)
     return rc;
 }
 
+/* Whether a crash took commits, and nothing else is wrong. The levels are judged on what each crash left; a part would be
+ * judged without the crash, and refute levels that hold. */
+static bool is_loss_alone(const struct rig_verdict *verdict)
+{
+    if (!rig_durability_is_broken(verdict->durability))
+        return false;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) != 0 && verdict->levels[level].fate == RIG_FATE_REFUTED)
+            return false;
+    }
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) != 0 && verdict->findings[anomaly].count > 0)
+            return false;
+    }
+    return true;
+}
+
 /* Without a part where the history has none, or does not fit; the witness of the whole history stays. */
 static void shrink(struct bundle *bundle)
 {
@@ -160,6 +178,11 @@ static void shrink(struct bundle *bundle)
         .check = bundle->check, .budget_ns = bundle->check.budget_ns, .for_scenario = true};
     struct rig_history *history = NULL;
     struct rig_err why = {0};
+    if (is_loss_alone(bundle->verdict)) {
+        (void)snprintf(bundle->unshrunk, sizeof bundle->unshrunk,
+                       "a crash took the commits, and a part of the history would be judged without it");
+        return;
+    }
     if (!rig_arguments_has(bundle->args, "max-witnesses"))
         options.check.max_witnesses = RIG_CLI_PLAYED_WITNESSES;
     enum rig_rc rc = load_history(bundle, &history, &why);
@@ -169,6 +192,8 @@ static void shrink(struct bundle *bundle)
         rc = rig_interleaving_init(&bundle->interleaving, bundle->part.history, bundle->part.verdict, &why);
     if (rc != RIG_OK)
         (void)snprintf(bundle->unshrunk, sizeof bundle->unshrunk, "%s", why.text);
+    else if (bundle->has_part_alone)
+        rig_cli_saved_run_size(&bundle->saved, &bundle->part.txns, &bundle->part.ops);
     rig_history_free(history);
 }
 
@@ -184,7 +209,8 @@ static enum rig_rc save_text(const struct bundle *bundle, const char *name, cons
     return rc;
 }
 
-/* Nothing is connected, and scripts have no secrets: a word stands for each one that the stored plan lacks. */
+/* Nothing is connected, and scripts have no secrets: a word that no text has stands for each one that the stored plan
+ * lacks, because each text is searched for it. */
 static enum rig_rc load_masked_plan(const char *path, struct rig_plan **plan, struct rig_err *err)
 {
     static const size_t mask = sizeof RIG_SECRET_MASK - 1;
@@ -194,7 +220,7 @@ static enum rig_rc load_masked_plan(const char *path, struct rig_plan **plan, st
     enum rig_rc rc = rig_buf_read_file(&stored, path, err);
     for (const char *at = rig_buf_text(&stored); rc == RIG_OK && *at != '\0';) {
         const bool is_mask = strncmp(at, RIG_SECRET_MASK, mask) == 0;
-        rig_buf_add_text(&text, is_mask ? "masked" : (char[]){*at, '\0'});
+        rig_buf_add_text(&text, is_mask ? "secret-that-the-plan-lacks" : (char[]){*at, '\0'});
         at += is_mask ? mask : 1;
     }
     const struct rig_plan_text masked = {.name = path, .text = rig_buf_text(&text), .size = text.size};
@@ -356,15 +382,34 @@ static bool read_file(const char *folder, const char *name, struct rig_buf *text
     return read && text->size > 0;
 }
 
+/* A plan of the driver that sets nothing, resolved; none where the driver needs keys. */
+static void write_defaults(const struct bundle *bundle, struct rig_buf *out)
+{
+    const char *driver = bundle->saved.run.driver;
+    struct rig_plan *plan = NULL;
+    struct rig_buf text;
+    struct rig_err why = {0};
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text, "name: defaults\nworkload: {type: list-append, transactions: 1}\ndatabase: {driver: %s}\n",
+                   driver == NULL ? "" : driver);
+    const struct rig_plan_text plain = {.name = "defaults", .text = rig_buf_text(&text), .size = text.size};
+    if (driver != NULL && rig_plan_parse(&plain, NULL, 0, NULL, &plan, &why) == RIG_OK)
+        rig_plan_write(plan, false, out);
+    rig_plan_free(plan);
+    rig_buf_done(&text);
+}
+
 static enum rig_rc pack_all(struct bundle *bundle, const char *logs, struct rig_err *err)
 {
     enum { COUNT = sizeof contents / sizeof contents[0] };
-    struct rig_buf texts[COUNT], cover, witness, repeats;
+    struct rig_buf texts[COUNT], cover, witness, repeats, defaults;
     enum rig_rc rc = RIG_OK;
     rig_buf_init(&cover, 0);
     rig_buf_init(&witness, 0);
     rig_buf_init(&repeats, 0);
+    rig_buf_init(&defaults, 0);
     rig_cli_repeats_write(&bundle->repeats, &repeats);
+    write_defaults(bundle, &defaults);
     for (size_t i = 0; i < COUNT; i++) {
         rig_buf_init(&texts[i], FILE_BYTES);
         if (read_file(contents[i].from == OF_RUN ? bundle->run : bundle->work, contents[i].name, &texts[i]))
@@ -378,6 +423,7 @@ static enum rig_rc pack_all(struct bundle *bundle, const char *logs, struct rig_
                                     .unplayed = bundle->unplayed[0] == '\0' ? NULL : bundle->unplayed,
                                     .of_part = bundle->has_part_alone,
                                     .repeats = rig_buf_text(&repeats),
+                                    .defaults = rig_buf_text(&defaults),
                                     .logs = logs,
                                     .files = bundle->files,
                                     .file_count = bundle->file_count};
@@ -393,6 +439,7 @@ static enum rig_rc pack_all(struct bundle *bundle, const char *logs, struct rig_
     rig_buf_done(&cover);
     rig_buf_done(&witness);
     rig_buf_done(&repeats);
+    rig_buf_done(&defaults);
     return rc;
 }
 

@@ -374,6 +374,13 @@ static uint64_t count_of(const struct rig_cli_saved_run *saved, uint64_t anomali
     return count;
 }
 
+void rig_cli_saved_run_size(const struct rig_cli_saved_run *saved, uint64_t *txns, uint64_t *ops)
+{
+    const json_t *history = saved->storage == NULL ? NULL : json_object_get(saved->storage->results, "history");
+    *txns = (uint64_t)number_of(history, "transactions");
+    *ops = (uint64_t)number_of(history, "operations");
+}
+
 static uint64_t with_cases(enum rig_anomaly anomaly)
 {
     return rig_anomaly_cases(anomaly) | RIG_ANOMALY_BIT(anomaly);

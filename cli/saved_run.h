@@ -47,6 +47,8 @@ bool rig_cli_saved_run_shape(const struct rig_cli_saved_run *saved, enum rig_ano
                              struct rig_known_anomaly *shape);
 /* How often results.json has an anomaly of this shape; of a shape, names and levels are compared. */
 uint64_t rig_cli_saved_run_shows(const struct rig_cli_saved_run *saved, const struct rig_known_anomaly *shape);
+/* How many transactions and operations the history of the run had; 0: results.json is not there. */
+void rig_cli_saved_run_size(const struct rig_cli_saved_run *saved, uint64_t *txns, uint64_t *ops);
 void rig_cli_saved_run_done(struct rig_cli_saved_run *saved);
 
 #endif

@@ -1,12 +1,15 @@
 #include "report/cover.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/secret.h"
 #include "report/episodes.h"
+#include "report/happened.h"
 #include "report/headline.h"
 #include "report/run_facts.h"
+#include "report/sent.h"
 #include "report/words.h"
 
 enum { FAULTS_SHOWN = 40 };
@@ -94,11 +97,20 @@ static void add_witness(const struct rig_cover *cover, const struct rig_headline
     rig_buf_add_text(out, cover->witness != NULL ? "\n## The smallest part of the history that shows it\n"
                                                  : "\n## The shortest witness\n");
     add_block(out, text == NULL ? "" : text);
-    if (cover->unshrunk != NULL) {
-        rig_buf_add_text(out, "The history is not shrunk: ");
-        add_escaped(out, cover->unshrunk);
-        rig_buf_add_text(out, "\n");
+    if (cover->unshrunk == NULL)
+        return;
+    rig_buf_add_text(out, "The history is not shrunk: ");
+    add_escaped(out, cover->unshrunk);
+    rig_buf_add_text(out, ".\n");
+    struct rig_buf sql;
+    rig_buf_init(&sql, 0);
+    if (headline->witness != NULL)
+        rig_sent_witness_text(&sql, headline->history, headline->witness, "");
+    if (sql.size > 0) {
+        rig_buf_add_text(out, "\nThe SQL that was sent for these transactions:\n");
+        add_block(out, rig_buf_text(&sql));
     }
+    rig_buf_done(&sql);
 }
 
 static bool has_file(const struct rig_cover *cover, const char *name)
@@ -135,36 +147,118 @@ static void add_repeat(const struct rig_cover *cover, struct rig_buf *out)
         rig_buf_add_text(&lines, "./reproduce-http.sh URL                       # without rig; needs curl and jq\n");
     if (has_file(cover, "smallest.yaml"))
         rig_buf_add_text(&lines, "rig run smallest.yaml                         # the smallest load that was found\n");
-    rig_buf_printf(&lines, "rig run plan.yaml --seed %" PRIu64 "     # the load that found it; timing differs\n",
-                   cover->run == NULL ? 1 : cover->run->seed);
+    char load[64];
+    (void)snprintf(load, sizeof load, "rig run plan.yaml --seed %" PRIu64, cover->run == NULL ? 1 : cover->run->seed);
+    rig_buf_printf(&lines, "%-45s # the load that found it; timing differs\n", load);
     add_block(out, rig_buf_text(&lines));
     rig_buf_done(&lines);
     if (cover->unplayed != NULL) {
         rig_buf_add_text(out, "There is no script of its statements: ");
         add_escaped(out, cover->unplayed);
-        rig_buf_add_text(out, "\n");
+        rig_buf_add_text(out, ".\n");
     }
     if (cover->run != NULL && cover->run->plan_yaml != NULL && strstr(cover->run->plan_yaml, RIG_SECRET_MASK) != NULL)
         rig_buf_add_text(out, "\nSecrets in `plan.yaml` are masked as `" RIG_SECRET_MASK "`; `--set` gives them.\n");
 }
 
-/* The section of the stored plan that says which servers there were, how they replicated, and at which level clients asked. */
-static void add_database(const struct rig_cover *cover, struct rig_buf *out)
+/* ---- the database and its cluster ---- */
+
+enum { SECTION_LINES = 512 };
+
+/* A line of the section `database` of a plan. */
+struct line {
+    const char *at;
+    size_t length, indent;
+    size_t parent; /* the line that it belongs to; its own number: none */
+    bool is_group, is_changed, is_kept;
+};
+
+/* The section, from its first line; "": there is none. */
+static struct rig_buf find_section(const char *plan)
 {
-    const char *plan = cover->run == NULL ? NULL : cover->run->plan_yaml;
+    struct rig_buf section;
     const char *from = plan == NULL ? NULL : strstr(plan, "\ndatabase:\n");
+    rig_buf_init(&section, 0);
     if (from == NULL)
-        return;
+        return section;
     const char *end = strchr(from + 1, '\n') + 1;
     while (*end == ' ')
         end += strcspn(end, "\n") + (end[strcspn(end, "\n")] == '\n');
-    struct rig_buf section;
-    rig_buf_init(&section, 0);
     rig_buf_add(&section, from + 1, (size_t)(end - from) - 1);
-    rig_buf_add_text(out, "\n## The database and its cluster, as the plan has them\n");
-    add_block(out, rig_buf_text(&section));
-    rig_buf_done(&section);
+    return section;
 }
+
+static bool has_line(const char *text, const struct line *line)
+{
+    for (const char *at = text; *at != '\0'; at += strcspn(at, "\n") + (at[strcspn(at, "\n")] == '\n')) {
+        if (strcspn(at, "\n") == line->length && strncmp(at, line->at, line->length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static size_t split_section(const char *section, const char *defaults, struct line *lines)
+{
+    size_t count = 0;
+    for (const char *at = section; *at != '\0' && count < SECTION_LINES; count++) {
+        struct line *line = &lines[count];
+        *line = (struct line){.at = at, .length = strcspn(at, "\n"), .indent = strspn(at, " "), .parent = count};
+        line->is_group = line->length > 0 && at[line->length - 1] == ':';
+        line->is_changed = !has_line(defaults, line);
+        for (size_t i = count; i-- > 0 && line->parent == count;) {
+            if (lines[i].indent < line->indent)
+                line->parent = i;
+        }
+        at += line->length + (at[line->length] == '\n');
+    }
+    return count;
+}
+
+/* Whether a line of the same group differs from the defaults. The keys of the section itself stand for themselves. */
+static bool is_told(const struct line *lines, size_t count, size_t number)
+{
+    static const char *const always[] = {"  driver:", "  isolation:"};
+    const struct line *line = &lines[number];
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
+        if (strncmp(line->at, always[i], strlen(always[i])) == 0)
+            return true;
+    }
+    for (size_t i = 0; line->parent > 0 && i < count; i++) {
+        if (lines[i].parent == line->parent && !lines[i].is_group && lines[i].is_changed)
+            return true;
+    }
+    return line->is_changed;
+}
+
+/* Which servers there were, how they replicated, at which level clients asked, and other keys of the stored plan that
+ * differ from their defaults. */
+static void add_database(const struct rig_cover *cover, struct rig_buf *out)
+{
+    struct line lines[SECTION_LINES];
+    struct rig_buf section = find_section(cover->run == NULL ? NULL : cover->run->plan_yaml), shown;
+    struct rig_buf defaults = find_section(cover->defaults);
+    const size_t count = split_section(rig_buf_text(&section), rig_buf_text(&defaults), lines);
+    rig_buf_init(&shown, 0);
+    for (size_t i = 0; i < count; i++) {
+        lines[i].is_kept = !lines[i].is_group && is_told(lines, count, i);
+        for (size_t of = i; lines[i].is_kept && lines[of].parent != of; of = lines[of].parent)
+            lines[lines[of].parent].is_kept = true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (lines[i].is_kept)
+            rig_buf_printf(&shown, "%.*s\n", (int)lines[i].length, lines[i].at);
+    }
+    if (count > 0) {
+        rig_buf_add_text(out, "\n## The database and its cluster\n\nThese keys of the plan differ from "
+                              "their defaults, or say which servers rig started; `plan.yaml` has all of them.\n");
+        add_block(out, rig_buf_text(&shown));
+    }
+    rig_buf_done(&shown);
+    rig_buf_done(&section);
+    rig_buf_done(&defaults);
+}
+
+/* ---- faults ---- */
 
 static void add_seconds(struct rig_buf *out, const struct rig_episodes *episodes, int64_t ns)
 {
@@ -202,10 +296,13 @@ static void add_faults(const struct rig_cover *cover, const struct rig_headline 
     rig_buf_add_text(out, "\n## Faults\n\n");
     if (headline->witness != NULL && !headline->is_by_certificate)
         rig_episodes_of_witness(&during, &episodes, cover->verdict->history, headline->witness);
-    if (episodes.of.count == 0)
+    if (episodes.of.count == 0 && cover->of_part)
+        rig_buf_printf(out, "The part does not keep the faults of the run%s.\n",
+                       has_file(cover, "previous.md") ? "; `previous.md` has them" : "");
+    else if (episodes.of.count == 0)
         rig_buf_add_text(out, "rig injected none.\n");
     else
-        rig_buf_add_text(out, "Times are those of the witness, from the start of the load.\n\n"
+        rig_buf_add_text(out, "Times are seconds since the start of the load, as in the witness.\n\n"
                               "| fault | targets | from | to | effect | evidence |\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < episodes.of.count && i < FAULTS_SHOWN; i++)
         add_fault(out, &episodes, &episodes.of.at[i]);
@@ -246,6 +343,12 @@ void rig_report_cover(const struct rig_cover *cover, struct rig_buf *out)
     rig_headline_claim(&line, cover->verdict, cover->run, &headline);
     rig_buf_add_text(out, "# ");
     add_escaped(out, rig_buf_text(&line));
+    rig_buf_clear(&line);
+    rig_happened_say(&line, cover->verdict);
+    if (line.size > 0) {
+        rig_buf_add_text(out, "\n\n");
+        add_escaped(out, rig_buf_text(&line));
+    }
     rig_buf_add_text(
         out, "\n\nrig recorded what the clients of the database saw, and proved the anomaly from it, step by step. "
              "This bundle has what a person needs to follow that and to repeat it.\n");
@@ -262,7 +365,9 @@ void rig_report_cover(const struct rig_cover *cover, struct rig_buf *out)
     add_repeat(cover, out);
     add_settings(cover, out);
     rig_buf_add_text(out, "\n## The servers' logs around witnesses\n");
-    if (cover->logs[0] == '\0')
+    if (cover->logs[0] == '\0' && has_file(cover, "logs.txt"))
+        rig_buf_add_text(out, "\n`logs.txt` has them.\n");
+    else if (cover->logs[0] == '\0')
         rig_buf_add_text(out,
                          "\nThere is no line: no log is in the folder of the run, or none has a line at that time.\n");
     else

@@ -23,6 +23,7 @@ struct rig_cover {
     const char *unplayed;               /* why there is no scenario; NULL: there is one */
     bool of_part;                       /* of the part that an earlier bundle kept */
     const char *repeats;                /* how often it came back, in Markdown */
+    const char *defaults;               /* a plan with the defaults of the driver, as YAML; "": not known */
     const char *logs;                   /* lines of the servers' logs; "": none */
     const struct rig_cover_file *files; /* of the bundle, in order */
     size_t file_count;

@@ -71,6 +71,13 @@ struct rig_headline rig_headline_pick(const struct rig_verdict *verdict)
     consider(&best, verdict, verdict, RIG_ANOMALY_COUNT);
     if (certified)
         consider(&best, verdict, verdict->certified->verdict, RIG_ANOMALY_COUNT);
+    /* Lost commits break durability; the witnesses of the loss show one each. */
+    static const enum rig_anomaly losses[] = {RIG_ANOMALY_LOST_APPEND, RIG_ANOMALY_LOST_WRITE,
+                                              RIG_ANOMALY_LOST_ELEMENT};
+    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
+        if (best.witness == NULL && rig_durability_is_broken(verdict->durability))
+            consider(&best, verdict, verdict, losses[i]);
+    }
     if (best.witness == NULL)
         best.text = first_discrepancy(verdict->certified);
     return best;

@@ -38,9 +38,15 @@ static const struct rig_witness *witness_of(const struct rig_smallest_part *shru
 static void add_counts(struct rig_buf *out, const struct rig_smallest_part *shrunk)
 {
     const struct rig_history *history = shrunk->history;
-    rig_tell(out, "%s: %d of %n transaction%p, with %d of %n operation%p on %d key%p.\n",
-             rig_anomaly_info(shrunk->anomaly)->name, (unsigned)history->txn_count, shrunk->txns, shrunk->txns,
-             (unsigned)history->op_count, shrunk->ops, shrunk->ops, (unsigned)history->key_count, history->key_count);
+    const char *name = rig_anomaly_info(shrunk->anomaly)->name;
+    if (shrunk->txns > 0)
+        rig_tell(out, "%s: %d of %n transaction%p, with %d of %n operation%p on %d key%p.\n", name,
+                 (unsigned)history->txn_count, shrunk->txns, shrunk->txns, (unsigned)history->op_count, shrunk->ops,
+                 shrunk->ops, (unsigned)history->key_count, history->key_count);
+    else
+        rig_tell(out, "%s: %d transaction%p, with %d operation%p on %d key%p.\n", name, (unsigned)history->txn_count,
+                 history->txn_count, (unsigned)history->op_count, history->op_count, (unsigned)history->key_count,
+                 history->key_count);
     if (shrunk->minimal)
         rig_buf_add_text(out, "Without any one of these operations the anomaly is gone.\n");
     else

@@ -38,7 +38,7 @@ struct rig_smallest_part {
     struct rig_verdict *verdict; /* of that part; refers to it */
     enum rig_anomaly anomaly;    /* the anomaly that both have */
     enum rig_level level;        /* the level that both refute; RIG_LEVEL_COUNT: none was asked for */
-    uint64_t txns, ops;          /* of the whole history */
+    uint64_t txns, ops;          /* of the whole history; 0: not known */
     uint32_t candidate_count;
     struct rig_original_read *reads; /* in the arena, in the order of the part's operations */
     uint32_t read_count;

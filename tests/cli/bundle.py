@@ -63,7 +63,7 @@ class Bundle(unittest.TestCase):
         self.assertRegex(name, r"^rig-bundle-bundle-[0-9TZ.]+\.tar\.gz$")
         self.assertEqual({path: path.read_bytes() for path in run.rglob("*") if path.is_file()}, before)
         files = self.members(name)
-        self.assertEqual(list(files), ["README.md", "witness.txt", "part.jsonl", "plan.yaml", "results.json", "SHA256SUMS"])
+        self.assertEqual(list(files), ["README.md", "witness.txt", "part.jsonl", "plan.yaml", "lost.tsv", "results.json", "SHA256SUMS"])
         sums = "".join(f"{hashlib.sha256(text).hexdigest()}  {name}\n" for name, text in files.items() if name != "SHA256SUMS")
         self.assertEqual(files["SHA256SUMS"].decode(), sums)
         cover = files["README.md"].decode()
@@ -71,6 +71,10 @@ class Bundle(unittest.TestCase):
         for part in ("rig run plan.yaml --seed 1 ", "| Host | Linux", "before", "Refutes: ", "the driver reported none",
                      "There is no script of its statements: the driver sim"):
             self.assertIn(part, cover)
+        # Of the keys of the plan's database, those that differ from the defaults.
+        database = cover.split("## The database and its cluster\n")[1].split("\n## ")[0]
+        self.assertEqual([line.strip().split(":")[0] for line in database.splitlines() if line.startswith("    ")],
+                         ["database", "driver", "isolation", "bug", "bug-rate"])
         (self.folder / "part.jsonl").write_bytes(files["part.jsonl"])
         checked = self.rig("check", "part.jsonl", "--level", "snapshot-isolation")
         self.assertEqual(checked.returncode, 1, checked.stdout)
@@ -112,6 +116,8 @@ class Bundle(unittest.TestCase):
         files = self.members(self.bundle(0, "--level", "serializable").stdout.strip())
         self.assertLessEqual({"scenario.yaml", "reproduce-psql.sh"}, set(files))
         self.assertIn(b'password: "***"', files["plan.yaml"])
+        cover = files["README.md"].decode()
+        self.assertIn("Secrets in `plan.yaml` are masked as `***`; ", cover)
         files = self.members(self.bundle(0, "--level", "serializable", "--set", f"database.password={SECRET}", "-o", "set.tar.gz").stdout.strip())
         self.assertIn("scenario.yaml", files)
         cover = files["README.md"].decode()
@@ -131,7 +137,7 @@ class Bundle(unittest.TestCase):
             self.assertEqual(self.rig("run", "plan.yaml", "--seed", seed, "--quiet").returncode, 1)
         self.assertEqual(self.rig("run", "plan.yaml", "--seed", "1", "--set", "database.bug=none", "--quiet").returncode, 0)  # another plan
         third = sorted(path for path in (self.folder / "store/bundle").iterdir() if not path.is_symlink())[2]
-        done = self.rig("shrink", "--plan", third, "--time", "4s")
+        done = self.rig("shrink", "--plan", third, "--time", "10s")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"^  made before, seed 1: \d+ anomalies .*\n  made before, seed 2: ")
         self.assertRegex(done.stdout, r"The first plan showed \S+ in \d of \d runs, 2 of them made before\.")
@@ -157,11 +163,17 @@ class Bundle(unittest.TestCase):
         shares = [line for line in cover.splitlines() if line.startswith("- In ")]
         self.assertEqual([line for line in files["README.md"].decode().splitlines() if line.startswith("- In ")], shares)
         self.assertLessEqual({"part.jsonl", "plan.yaml", "smallest.yaml", "results.json"}, set(files))
+        # How many transactions the history of the run had is in its results.
+        counts = (unpacked / "witness.txt").read_text().splitlines()[0]
+        self.assertRegex(counts, r": \d of \d,\d{3} transactions, with \d+ of [\d,]+ operations on \d keys?\.$")
+        self.assertEqual(files["witness.txt"].decode().splitlines()[0], counts)
+        self.assertIn("The part does not keep the faults of the run; `previous.md` has them.", files["README.md"].decode())
         (unpacked / "results.json").unlink()
         (unpacked / "smallest.yaml").unlink()
         files = self.members(self.rig("bundle", unpacked, "-o", "older.tar.gz").stdout.strip())
         self.assertIn("made of the part that an earlier one", files["README.md"].decode())
         self.assertNotIn("smallest.yaml", files)
+        self.assertRegex(files["witness.txt"].decode(), r"^\S+: \d transactions, with \d+ operations on \d keys?\.\n")
 
     def test_the_sums_are_right(self):
         self.run_plan()

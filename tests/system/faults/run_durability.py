@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import sys
+import tarfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
@@ -59,7 +60,23 @@ class Durability(rig_command.RigTest):
         again = self.status(1, self.rig("check", self.folder / "run", "--durability", "durable", "--format", "json"))
         self.assertIn('"kind": "lost-commits"', again.out)
         self.status(0, self.rig("check", self.folder / "run" / "history.rig", "--durability", "none", "--budget", "2s", "--level", level))
+        self.bundle_of_the_loss()
         self.work_folder_is_empty()
+
+    def bundle_of_the_loss(self):
+        """A part would be judged without the crash, and refute what holds: the bundle has a witness of the loss, and the writes that were lost."""
+        plan = self.folder / "run" / "plan.yaml"
+        plan.write_text(plan.read_text().replace("durability: prefix", "durability: durable"))
+        name = self.status(0, self.rig("bundle", "run", "-o", "loss.tar.gz", "--force")).out.strip()
+        with tarfile.open(self.folder / name) as archive:
+            files = {member.name.split("/")[1]: archive.extractfile(member).read().decode() for member in archive.getmembers()}
+        cover = files["README.md"]
+        self.assertIn("durable does not hold (the crash took ", cover.splitlines()[0])
+        self.assertIn("The history is not shrunk: a crash took the commits, and a part of the history would be judged without it", cover)
+        self.assertRegex(cover, r"\n\| power \| \S* ?\| \d+\.\d{3} s \| \d+\.\d{3} s \| took effect \| ")
+        self.assertIn("lost-", files["witness.txt"])
+        self.assertNotIn("part.jsonl", files)
+        self.assertEqual("lost.tsv" in files, (self.folder / "run" / "lost.tsv").exists())
 
     @unittest.skipUnless(pg_server.is_installed(), "PostgreSQL is not installed")
     def test_postgres_without_synchronous_commit(self):
