@@ -274,8 +274,12 @@ static void add_read_of_rows(struct weave *weave, uint32_t op)
     struct row_read read = {.op = op, .where = rig_row_all(), .rows = rig_txn_op_list(history, &history->ops[op])};
     if (op > first && !rig_op_reads(history->ops[op - 1].kind) && history->ops[op - 1].value < 0)
         (void)rig_row_condition_of(history->ops[op - 1].value, &read.where);
-    if (read.where.form != RIG_ROW_LISTED)
+    const bool is_none =
+        read.rows.count == 2 && rig_row_total_is_none(rig_read_element(&read.rows, 0), rig_read_element(&read.rows, 1));
+    if (read.where.form != RIG_ROW_LISTED && read.rows.count > 0 && !is_none)
         return; /* a number of rows says nothing of a single one */
+    if (read.where.form != RIG_ROW_LISTED)
+        read.rows.count = 0;
     for (uint32_t i = 0; i < history->op_count; i++) {
         if (history->ops[i].key != history->ops[op].key || !writes_rows(&history->ops[i]))
             continue;

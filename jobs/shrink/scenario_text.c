@@ -159,6 +159,18 @@ static bool lists_rows(enum rig_sql_predicate form)
     return form == RIG_SQL_LIST_BY_ID || form == RIG_SQL_LIST_BY_CLASS;
 }
 
+/* Whether a number or a sum says that no row meets the condition: the selection of a scenario shows that, too. */
+static bool counts_none(const struct rig_history *history, enum rig_sql_predicate form, const struct rig_txn_op *read)
+{
+    if (form != RIG_SQL_COUNT_BY_ID && form != RIG_SQL_COUNT_BY_CLASS && form != RIG_SQL_SUM_BY_ID &&
+        form != RIG_SQL_SUM_BY_CLASS)
+        return false;
+    if (read->read_state != RIG_READ_SEEN)
+        return read->read_state == RIG_READ_NIL;
+    const struct rig_read_list list = rig_txn_op_list(history, read);
+    return list.count == 2 && rig_row_total_is_none(rig_read_element(&list, 0), rig_read_element(&list, 1));
+}
+
 static void add_condition(const struct scene *scene, enum rig_sql_predicate form, const struct rig_sql_numbers *numbers)
 {
     static const bool by_class[RIG_SQL_PREDICATE_COUNT] = {[RIG_SQL_LIST_BY_CLASS] = true,
@@ -208,6 +220,10 @@ static void add_rows_read(const struct scene *scene, const struct rig_interleave
     struct rig_sql_numbers numbers;
     const enum rig_sql_predicate form = form_of(scene, step, &numbers);
     int64_t pairs[2 * ROWS_MOST];
+    if (counts_none(scene->history, form, &scene->history->ops[step->op])) {
+        rig_buf_printf(scene->yaml, "      %u: []\n", (unsigned)number);
+        return;
+    }
     if (!lists_rows(form) || scene->history->ops[step->op].read_state == RIG_READ_UNKNOWN)
         return;
     const struct rig_read_list list = rig_txn_op_list(scene->history, &scene->history->ops[step->op]);
@@ -544,8 +560,10 @@ static enum rig_rc add_txn_of_rows(struct rig_history_builder *builder, const st
     for (uint32_t i = 0; i < count; i++) {
         struct rig_sql_numbers numbers;
         const struct rig_txn_op *op = &history->ops[first + i];
-        const bool shown = lists_rows(rig_sql_ops_predicate(scene->ops + first, count, i, &numbers));
-        reads[i] = (struct rig_read){.state = RIG_READ_UNKNOWN};
+        const enum rig_sql_predicate form = rig_sql_ops_predicate(scene->ops + first, count, i, &numbers);
+        const bool shown = lists_rows(form) || counts_none(history, form, op);
+        reads[i] =
+            (struct rig_read){.state = shown && op->read_state == RIG_READ_NIL ? RIG_READ_NIL : RIG_READ_UNKNOWN};
         lists[i] = NULL;
         if (!shown || op->read_state != RIG_READ_SEEN)
             continue;
