@@ -30,6 +30,9 @@ enum { MOST_THREADS = 64, MAPPED_BYTES = 128 << 10 };
 
 static const struct rig_argument check_arguments[] = {
     RIG_ARGUMENT_WORKLOAD,
+    RIG_ARGUMENT_PERMITS,
+    RIG_ARGUMENT_REENTRANT,
+    RIG_ARGUMENT_LEASE,
     {.name = "excerpt", .help = "the history is part of a longer one: values without a writer were written outside it"},
     RIG_ARGUMENT_LEVEL,
     RIG_ARGUMENT_ANOMALY,
@@ -317,6 +320,8 @@ static int check_command(int argc, char **argv, struct rig_cli_check_ranks *rank
         return RIG_EXIT_USAGE;
     }
     rig_cli_read_workload(&args, &source.load);
+    if (!rig_cli_read_lock_rules(&args, &source.load))
+        return RIG_EXIT_USAGE;
     source.load.excerpt = rig_arguments_has(&args, "excerpt");
     mind_memory(options.check.limit_bytes);
     const char *title = title_of(args.positionals[0]);

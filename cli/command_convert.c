@@ -21,6 +21,9 @@ static const struct rig_argument convert_arguments[] = {
      .choices = rig_cli_all_form_names,
      .help = "form to write; found from the suffix of OUT when not given (.rig, .jsonl, .json, .edn, .txt, .bincode)"},
     RIG_ARGUMENT_WORKLOAD,
+    RIG_ARGUMENT_PERMITS,
+    RIG_ARGUMENT_REENTRANT,
+    RIG_ARGUMENT_LEASE,
     RIG_ARGUMENT_MAX_MEMORY,
     {.name = "compress", .help = "compress with zstd; rig's own form only"},
     {.name = "force", .help = "replace OUT if it exists"},
@@ -149,6 +152,8 @@ int rig_cli_convert(int argc, char **argv)
     if (!rig_cli_read_max_memory(&args, &options.limit_bytes))
         return RIG_EXIT_USAGE;
     rig_cli_read_workload(&args, &options);
+    if (!rig_cli_read_lock_rules(&args, &options))
+        return RIG_EXIT_USAGE;
     struct rig_history *history = NULL;
     rig_cli_interruption_begin(describe, &args);
     rc = rig_history_load_ranks((const char *const *)in.at, in.count, &options, &history, &err);

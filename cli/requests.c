@@ -9,6 +9,7 @@
 #include "checker/model/assumption.h"
 #include "cli/cli.h"
 #include "run/plan/plan.h"
+#include "history/types/object_kinds.h"
 
 static void complain_unknown(const char *option, const char *what, const char *name, const char *nearest)
 {
@@ -223,6 +224,34 @@ void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_opt
             options->workload = (enum rig_workload)i;
         }
     }
+}
+
+bool rig_cli_read_lock_rules(const struct rig_arguments *args, struct rig_load_options *options)
+{
+    enum { MOST = 1000000 };
+    static const struct rig_option lease = {.name = "lease", .type = RIG_OPTION_DURATION, .least = 1e6, .most = 1e15};
+    const char *text = rig_arguments_value(args, "lease");
+    struct rig_err err = {0};
+    struct rig_lock_rules *lock = &options->lock;
+    uint64_t permits = 0, reentrant = 0;
+    if (!rig_arguments_number(args, "permits", 1, MOST, &permits) ||
+        !rig_arguments_number(args, "reentrant", 1, MOST, &reentrant))
+        return false;
+    if (text != NULL && rig_option_parse(&lease, text, &lock->lease_ns, &err) != RIG_OK) {
+        rig_cli_complain("--lease: %s", err.text);
+        return false;
+    }
+    const bool any = permits > 0 || reentrant > 0 || lock->lease_ns > 0;
+    if (any && (!options->workload_given || !rig_object_has_owners(options->workload))) {
+        rig_cli_complain("--permits, --reentrant and --lease are for locks with owners: add --workload lock");
+        return false;
+    }
+    if ((permits > 0) + (reentrant > 0) + (lock->lease_ns > 0) > 1) {
+        rig_cli_complain("--permits, --reentrant and --lease are for different kinds of locks: give one of them");
+        return false;
+    }
+    lock->limit = reentrant > 0 ? -(int64_t)reentrant : lock->lease_ns > 0 ? 1 : (int64_t)permits;
+    return true;
 }
 
 /* Refuses what is no assumption. */

@@ -32,6 +32,19 @@ bool rig_cli_read_level(const struct rig_arguments *args, const char *option, en
         .name = "workload", .value = "WORKLOAD", .choices = rig_data_type_names,                                       \
         .help = "kind of the transactions (rig list workloads); found in the history when not given"                   \
     }
+#define RIG_ARGUMENT_PERMITS                                                                                           \
+    {                                                                                                                  \
+        .name = "permits", .value = "N",                                                                               \
+        .help = "locks of Jepsen's form: semaphores of N permits; locks of one owner when not given"                   \
+    }
+#define RIG_ARGUMENT_REENTRANT                                                                                         \
+    {                                                                                                                  \
+        .name = "reentrant", .value = "N", .help = "locks of Jepsen's form: their owner may hold them N times"         \
+    }
+#define RIG_ARGUMENT_LEASE                                                                                             \
+    {                                                                                                                  \
+        .name = "lease", .value = "TIME", .help = "locks of Jepsen's form: how long an acquisition lasts at least"     \
+    }
 #define RIG_ARGUMENT_PREFILLED                                                                                         \
     {                                                                                                                  \
         .name = "prefilled",                                                                                           \
@@ -112,6 +125,8 @@ bool rig_cli_read_decision(const struct rig_arguments *args, struct rig_check_op
 void rig_cli_read_durability(const struct rig_arguments *args, struct rig_check_options *options);
 /* --workload. */
 void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_options *options);
+/* The rules of locks. False after an error message. */
+bool rig_cli_read_lock_rules(const struct rig_arguments *args, struct rig_load_options *options);
 /* Adds the RIG_ASSUMPTION_BIT()s of --assume. False after a complaint. */
 bool rig_cli_read_assume(const struct rig_arguments *args, struct rig_check_options *options);
 /* Refuses --initial for a type whose keys always begin in the same state. */

@@ -251,6 +251,11 @@ static bool run_operation(const struct run *run, struct rig_transaction *transac
     case RIG_OP_READ_WHERE:
     case RIG_OP_SEND:
     case RIG_OP_POLL:
+    case RIG_OP_FREE:
+    case RIG_OP_TOKEN:
+    case RIG_OP_HOLD:
+    case RIG_OP_LIMIT:
+    case RIG_OP_LEASE:
     case RIG_OP_KIND_COUNT:
         break;
     }

@@ -88,6 +88,9 @@ struct rig_load_turn {
     uint32_t number, count; /* among the phases that write the same keys; count 0: no other does */
 };
 
+/* Of locks with owners: one owner, which holds the lock once, or several times, or several owners. */
+enum rig_lock_kind { RIG_LOCK_OWNER, RIG_LOCK_REENTRANT, RIG_LOCK_SEMAPHORE };
+
 /* The `workload:` section of a plan; stored by rig_generator_option_table. */
 struct rig_generator_options {
     int64_t type;         /* enum rig_workload */
@@ -101,6 +104,10 @@ struct rig_generator_options {
     double compare_and_sets;    /* share of the writes to objects that compare first */
     double puts;                /* share of the writes to strings that replace them */
     int64_t values;             /* different ones of such registers */
+    int64_t lock_kind;          /* enum rig_lock_kind */
+    int64_t lock_most;          /* permits of a semaphore; how often an owner may hold a reentrant lock */
+    int64_t lock_lease_ns;      /* 0: none */
+    double lock_work;           /* share of the operations after an acquisition that are work under its token */
     int64_t active_keys;
     int64_t key_distribution; /* enum rig_key_distribution */
     double zipf_exponent;

@@ -375,6 +375,41 @@ static uint32_t lock_transaction(struct rig_generator *generator, struct rig_op 
     return 2;
 }
 
+/* An acquisition, then work, perhaps further acquisitions of a reentrant lock, and a release, after which a client may
+ * go on as if it had not released the lock. The owner is the client. */
+static uint32_t owner_transaction(struct rig_generator *generator, struct rig_op *ops, bool *reads)
+{
+    enum { REENTERS = 4, STAYS = 4 }; /* one in so many */
+    const struct rig_generator_options *options = &generator->options;
+    struct rig_key_slot *slot = generator->partner;
+    const bool acquires = slot == NULL, works = rig_rng_unit(&generator->rng) < options->lock_work;
+    const bool reenters = options->lock_kind == RIG_LOCK_REENTRANT && rig_rng_below(&generator->rng, REENTERS) == 0;
+    const bool stays = rig_rng_below(&generator->rng, STAYS) == 0;
+    uint32_t count = 0;
+    if (acquires)
+        slot = generator->partner = rig_key_pool_draw(&generator->keys, &generator->rng);
+    *reads = false;
+    if (!acquires && works) {
+        ops[0] = (struct rig_op){.kind = RIG_OP_TOKEN, .key = slot->key};
+        return 1;
+    }
+    if (!acquires && !reenters) {
+        ops[0] = (struct rig_op){RIG_OP_FREE, slot->key, generator->client};
+        generator->partner = stays ? slot : NULL;
+        return 1;
+    }
+    const int64_t limit = options->lock_kind == RIG_LOCK_OWNER       ? 1
+                          : options->lock_kind == RIG_LOCK_REENTRANT ? -options->lock_most
+                                                                     : options->lock_most;
+    ops[count++] = (struct rig_op){RIG_OP_HOLD, slot->key, generator->client};
+    if (limit != 1 || options->lock_lease_ns > 0)
+        ops[count++] = (struct rig_op){RIG_OP_LIMIT, slot->key, limit};
+    if (options->lock_lease_ns > 0)
+        ops[count++] = (struct rig_op){RIG_OP_LEASE, slot->key, options->lock_lease_ns};
+    ops[count++] = (struct rig_op){.kind = RIG_OP_TOKEN, .key = slot->key};
+    return count;
+}
+
 static uint32_t row_transaction(struct rig_generator *generator, struct rig_op *ops, bool *reads)
 {
     const bool takes = rig_generator_reads(generator);
@@ -386,7 +421,7 @@ static uint32_t row_transaction(struct rig_generator *generator, struct rig_op *
 /* The share of transactions that count as a write to their key. */
 static double object_writes(const struct rig_generator_options *options)
 {
-    return options->type == RIG_WORKLOAD_MUTEX ? 1 : 1 - options->reads;
+    return options->type == RIG_WORKLOAD_MUTEX || options->type == RIG_WORKLOAD_LOCK ? 1 : 1 - options->reads;
 }
 
 /* The same on the slot's key. */
@@ -415,6 +450,7 @@ const struct rig_generator_type rig_generator_types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_SET] = {.draw = rig_unique_op, .draw_on = unique_on},
     [RIG_WORKLOAD_CAS_REGISTER] = {OBJECTS(register_transaction, 2)},
     [RIG_WORKLOAD_MUTEX] = {OBJECTS(lock_transaction, 2), .no_final_reads = true},
+    [RIG_WORKLOAD_LOCK] = {OBJECTS(owner_transaction, 4), .no_final_reads = true},
     [RIG_WORKLOAD_QUEUE] = {OBJECTS(row_transaction, 1), .drains = true},
     [RIG_WORKLOAD_STACK] = {OBJECTS(row_transaction, 1), .drains = true},
     [RIG_WORKLOAD_APPEND_REGISTER] = {OBJECTS(string_transaction, 1)},

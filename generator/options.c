@@ -20,6 +20,7 @@ const char *const rig_pause_distribution_names[] = {"constant", "uniform", "expo
 /* By enum rig_hold_place. */
 static const char *const place_choices[] = {"any", "first-write", "commit", NULL};
 /* By enum rig_locking. */
+static const char *const lock_choices[] = {"owner", "reentrant", "semaphore", NULL};
 static const char *const locking_choices[] = {"none", "for-update", "atomic-update", NULL};
 /* By enum rig_final_reads. */
 static const char *const final_reads_choices[] = {"none", "closing", "all", NULL};
@@ -159,6 +160,36 @@ const struct rig_option rig_generator_option_table[] = {
      .offset = AT(puts),
      .default_text = "25%",
      .help = "type append-register: share of the writes that replace the string; the others append a digit to it"},
+    {.name = "lock.kind",
+     RIG_OPTION_VARIED(.chance = 0.6, .values = "reentrant semaphore", .with = "workload.type=lock"),
+     .type = RIG_OPTION_CHOICE,
+     .offset = AT(lock_kind),
+     .default_text = "owner",
+     .choices = lock_choices,
+     .help =
+         "type lock: owner: a lock has one owner, the client, which holds it once; reentrant: its owner may hold it "
+         "`lock.most` times; semaphore: it has `lock.most` permits, for any owners"},
+    {.name = "lock.most",
+     .type = RIG_OPTION_INT,
+     .offset = AT(lock_most),
+     .default_text = "2",
+     .least = 1,
+     .most = 1000,
+     .help = "type lock: permits of a semaphore, or how often its owner may hold a reentrant lock"},
+    {.name = "lock.lease",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(lock_lease_ns),
+     .default_text = "0s",
+     .least = 0,
+     .most = 3600e9,
+     .help = "type lock: the time after which the database may take a lock away from its owner; 0: none"},
+    {.name = "lock.work",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(lock_work),
+     .default_text = "30%",
+     .help =
+         "type lock: share of a client's operations after an acquisition that use what the lock protects, under the "
+         "token that the client has"},
     {.name = "keys.active",
      RIG_OPTION_VARIED(.chance = 0.6, .values = "1 2 3 5 20 60"),
      .type = RIG_OPTION_INT,
@@ -465,10 +496,14 @@ static const struct effect {
     {"operations.min", DRAWN, OPERATIONS},
     {"operations.max", DRAWN, OPERATIONS},
     {"operations.delay", DRAWN | APPLICATIONS, OPERATIONS},
-    {"reads", DRAWN, ~(T(MUTEX) | T(UNIQUE_IDS))},
+    {"reads", DRAWN, ~(T(MUTEX) | T(LOCK) | T(UNIQUE_IDS))},
     {"compare-and-sets", DRAWN, T(CAS_REGISTER)},
     {"values", DRAWN, T(CAS_REGISTER)},
     {"puts", DRAWN, T(APPEND_REGISTER)},
+    {"lock.kind", DRAWN, T(LOCK)},
+    {"lock.most", DRAWN, T(LOCK)},
+    {"lock.lease", DRAWN, T(LOCK)},
+    {"lock.work", DRAWN, T(LOCK)},
     {"keys.active", POOLED, ~(T(BANK) | T(SEQUENTIAL) | T(UNIQUE_IDS))},
     {"keys.appends-per-key", POOLED, ~(T(BANK) | PLANNED) | STRETCHES},
     {"keys.distribution", DRAWN, ~PLANNED},
@@ -580,12 +615,27 @@ static enum rig_rc check_prefill(const struct rig_generator_options *options, st
     return RIG_OK;
 }
 
+static enum rig_rc check_locks(const struct rig_generator_options *options, struct rig_err *err)
+{
+    if ((1u << options->type & T(LOCK)) == 0)
+        return RIG_OK;
+    if (options->lock_lease_ns > 0 && options->lock_kind != RIG_LOCK_OWNER)
+        return rig_fail(err, RIG_E_PLAN,
+                        "`lock.lease` needs `lock.kind: owner`: a lease is of a lock that is held once");
+    if (options->lock_kind == RIG_LOCK_OWNER && !is_default(options, "lock.most"))
+        return rig_fail(err, RIG_E_PLAN,
+                        "`lock.most` has no effect with `lock.kind: owner`; give `reentrant` or `semaphore`");
+    return RIG_OK;
+}
+
 static enum rig_rc check_shape(const struct rig_generator_options *options, struct rig_err *err)
 {
     const char *shape = rig_load_shape_names[options->shape], *type = rig_data_type_names[options->type];
     enum rig_rc rc = check_savepoints(options, err);
     if (rc == RIG_OK)
         rc = check_prefill(options, err);
+    if (rc == RIG_OK)
+        rc = check_locks(options, err);
     if (rc != RIG_OK)
         return rc;
     for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {

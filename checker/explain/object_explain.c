@@ -115,6 +115,52 @@ static void add_others(const struct rig_history *history, const struct rig_witne
         rig_say(history, text, w->txn_count <= open ? " and others." : ".");
 }
 
+/* ---- locks with owners ---- */
+
+/* Whether the transaction is an acknowledged acquisition by another owner without a lease. */
+static bool may_be_holder(const struct rig_history *history, uint32_t txn, uint32_t other)
+{
+    const struct rig_txn_op *op = rig_txn_ops(history, txn), *others = rig_txn_ops(history, other);
+    const uint32_t count = rig_txn_op_count(history, txn);
+    return history->txns[txn].outcome == RIG_OUTCOME_OK && count >= 2 && count <= 3 && op->kind == RIG_OP_HOLD &&
+           op->key == others->key && op->value != others->value;
+}
+
+/* Whether its owner had not begun to release the lock when the other acquisition ended: so both held it. */
+static bool held_until_end(const struct rig_history *history, uint32_t holder, uint32_t other)
+{
+    const struct rig_txn_op *held = rig_txn_ops(history, holder);
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn_op *op = rig_txn_ops(history, txn);
+        if (rig_txn_op_count(history, txn) > 0 && op->kind == RIG_OP_FREE && op->key == held->key &&
+            op->value == held->value && history->txns[txn].outcome != RIG_OUTCOME_FAIL &&
+            history->txns[txn].invoke_at < rig_txn_end(history, other) &&
+            rig_txn_end(history, txn) > history->txns[holder].invoke_at)
+            return false;
+    }
+    return true;
+}
+
+/* The two acquisitions whose owners held a lock at once, where one of the last ones before shows it. */
+static void add_owners(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    enum { MOST = 4 };
+    const uint32_t own = w->txns[0], count = rig_txn_op_count(history, own);
+    const struct rig_txn_op *ops = rig_txn_ops(history, own);
+    uint32_t tried = 0;
+    if (ops->kind != RIG_OP_HOLD || (count > 2 && ops[1].value > 1))
+        return;
+    for (uint32_t txn = own; txn-- > 0 && tried < MOST;) {
+        if (!may_be_holder(history, txn, own))
+            continue;
+        tried++;
+        if (held_until_end(history, txn, own)) {
+            rig_say(history, text, "\n  %T and %T both held lock %K.", txn, own, w->key);
+            return;
+        }
+    }
+}
+
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     if (w->anomaly == RIG_ANOMALY_NONSEQUENTIAL) {
@@ -133,6 +179,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     }
     add_others(history, w, text);
     add_begin(history, w->blocked, text);
+    add_owners(history, w, text);
 }
 
 const struct rig_type_words rig_object_words = {

@@ -60,6 +60,28 @@ static void add_string(const char *bytes, size_t size, struct rig_buf *text)
         rig_buf_printf(text, " (%zu bytes)", size);
 }
 
+/* objects/object_locks.c says what a lock consists of. */
+static void add_lock(const char *bytes, size_t size, struct rig_buf *text)
+{
+    enum { GIVEN = 3, WORKED, HOLDS = 6, HOLD_SIZE = 3 };
+    const size_t count = size / sizeof(int64_t);
+    int64_t value[2] = {0, 0};
+    if (count <= HOLDS)
+        rig_buf_add_text(text, "free");
+    for (size_t at = HOLDS; at + HOLD_SIZE <= count; at += HOLD_SIZE) {
+        memcpy(value, bytes + at * sizeof value[0], sizeof value);
+        rig_buf_add_text(text, at == HOLDS ? "held by " : at + 2 * HOLD_SIZE <= count ? ", " : " and ");
+        rig_value_add(text, value[0]);
+        if (value[1] > 1)
+            rig_buf_printf(text, " (%" PRId64 " times)", value[1]);
+    }
+    for (size_t at = GIVEN; at <= WORKED && at < count; at++) {
+        memcpy(value, bytes + at * sizeof value[0], sizeof value[0]);
+        if (value[0] != 0)
+            rig_buf_printf(text, at == GIVEN ? ", last token %" PRId64 : ", last work under token %" PRId64, value[0]);
+    }
+}
+
 void rig_object_words_state(enum rig_workload workload, const void *bytes, size_t size, struct rig_buf *text)
 {
     int64_t value = 0;
@@ -73,6 +95,10 @@ void rig_object_words_state(enum rig_workload workload, const void *bytes, size_
             rig_buf_add_text(text, "a string that no read shows");
         else
             add_string(bytes, size, text);
+        return;
+    }
+    if (workload == RIG_WORKLOAD_LOCK) {
+        add_lock(bytes, size, text);
         return;
     }
     RIG_REQUIRE(size == sizeof value);
@@ -104,10 +130,37 @@ static void add_result(const struct rig_txn_op *op, struct rig_buf *text)
         rig_buf_printf(text, " %s", RIG_VALUE_SHOWN(op->value));
 }
 
+/* An operation on a lock: "acquire by 3, for 2 permits, with token 34". */
+static void add_lock_op(const struct rig_txn_op *ops, uint32_t count, struct rig_buf *text)
+{
+    if (ops->kind == RIG_OP_TOKEN) {
+        rig_buf_add_text(text, "work under ");
+        if (ops->read_state == RIG_READ_SEEN)
+            rig_buf_printf(text, "token %" PRId64, ops->value);
+        else
+            rig_buf_add_text(text, "an unknown token");
+        return;
+    }
+    rig_buf_add_text(text, ops->kind == RIG_OP_HOLD ? "acquire by " : "release by ");
+    rig_value_add(text, ops->value);
+    for (const struct rig_txn_op *op = ops + 1; op < ops + count; op++) {
+        if (op->kind == RIG_OP_LIMIT && op->value > 1)
+            rig_buf_printf(text, " of %" PRId64 " permits", op->value);
+        else if (op->kind == RIG_OP_LEASE)
+            rig_buf_printf(text, " for %" PRId64 " ms", op->value / 1000000);
+        else if (op->kind == RIG_OP_TOKEN && op->read_state == RIG_READ_SEEN)
+            rig_buf_printf(text, " with token %" PRId64, op->value);
+    }
+}
+
 void rig_object_words_op(enum rig_workload workload, const struct rig_txn_op *op, uint32_t count, struct rig_buf *text)
 {
     if (workload == RIG_WORKLOAD_MUTEX && op->kind == RIG_OP_EXPECT) {
         rig_buf_add_text(text, op->value == 0 ? "acquire" : "release");
+        return;
+    }
+    if (workload == RIG_WORKLOAD_LOCK) {
+        add_lock_op(op, count, text);
         return;
     }
     if (op->kind == RIG_OP_EXPECT && count > 1) {
@@ -191,6 +244,32 @@ const char *rig_object_phenomenon(const struct rig_history *history, const struc
     return lost ? "lost-element" : uses.nothings > 0 ? "false-empty" : "reordered-elements";
 }
 
+/* Which rule of locks the blocked operation breaks: in each state before it, the lock is free or it is not. */
+static const char *lock_deed(const struct rig_history *history, const struct rig_witness *witness)
+{
+    const struct rig_txn_op *ops = rig_txn_ops(history, witness->txns[0]);
+    const uint32_t count = rig_txn_op_count(history, witness->txns[0]);
+    const struct rig_blocked *blocked = witness->blocked;
+    bool all_free = blocked->state_shown > 0, any_free = false;
+    for (uint32_t i = 0; i < blocked->state_shown; i++) {
+        const bool is_free = strncmp(blocked->states[i], "free", 4) == 0;
+        all_free &= is_free;
+        any_free |= is_free;
+    }
+    if (ops->kind == RIG_OP_TOKEN)
+        return "Work under an old token was accepted";
+    if (ops->kind == RIG_OP_FREE)
+        return all_free ? "A lock was released that was free" : "A lock was released by an owner that did not hold it";
+    if (all_free)
+        return "A lock gave a token that is not larger than those before";
+    if (count > 2 && ops[1].value > 1)
+        return any_free ? "No order of the operations explains their results"
+                        : "A semaphore gave more permits than it has, or a token that is too small";
+    if (count > 2 && ops[1].value < 0)
+        return "A lock had two owners at once, or one owner too often";
+    return any_free ? "No order of the operations explains their results" : "A lock had two owners at once";
+}
+
 const char *rig_object_deed(const struct rig_history *history, const struct rig_witness *witness)
 {
     static const struct {
@@ -204,6 +283,8 @@ const char *rig_object_deed(const struct rig_history *history, const struct rig_
     const char *phenomenon = witness->blocked == NULL ? NULL : rig_object_phenomenon(history, witness);
     if (history->workload == RIG_WORKLOAD_MUTEX && witness->blocked != NULL && op->kind == RIG_OP_EXPECT)
         return op->value == 0 ? "A lock had two owners at once" : "A lock was released that was free";
+    if (history->workload == RIG_WORKLOAD_LOCK && witness->blocked != NULL)
+        return lock_deed(history, witness);
     for (size_t i = 0; phenomenon != NULL && i < sizeof all / sizeof all[0]; i++) {
         if (strcmp(all[i].name, phenomenon) == 0)
             return all[i].words;
@@ -215,6 +296,7 @@ const char *rig_object_noun(enum rig_workload workload)
 {
     static const char *const nouns[RIG_WORKLOAD_COUNT] = {[RIG_WORKLOAD_CAS_REGISTER] = "register",
                                                           [RIG_WORKLOAD_MUTEX] = "lock",
+                                                          [RIG_WORKLOAD_LOCK] = "lock",
                                                           [RIG_WORKLOAD_QUEUE] = "queue",
                                                           [RIG_WORKLOAD_STACK] = "stack",
                                                           [RIG_WORKLOAD_APPEND_REGISTER] = "string"};

@@ -7,6 +7,7 @@
 
 #include "base/bug.h"
 #include "checker/model/object_words.h"
+#include "checker/objects/object_locks.h"
 #include "checker/objects/object_rows.h"
 #include "history/types/object_kinds.h"
 #include "history/types/types.h"
@@ -131,12 +132,19 @@ static bool apply_to_stack(const struct rig_object_model *model, const struct ri
     return true;
 }
 
+static bool apply_to_lock(const struct rig_object_model *model, const struct rig_txn_op *op, struct rig_buf *state)
+{
+    (void)model;
+    return rig_object_lock_apply(op, state);
+}
+
 static apply_op *const specifications[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_CAS_REGISTER] = apply_to_register,
     [RIG_WORKLOAD_MUTEX] = apply_to_register,
     [RIG_WORKLOAD_APPEND_REGISTER] = apply_to_string,
     [RIG_WORKLOAD_QUEUE] = apply_to_queue,
     [RIG_WORKLOAD_STACK] = apply_to_stack,
+    [RIG_WORKLOAD_LOCK] = apply_to_lock,
 };
 
 /* ---- states and classes ---- */
@@ -194,12 +202,15 @@ static bool summarise(struct rig_object_model *model, struct rig_object_class *c
     return true;
 }
 
+enum { MOST_OPS = 4 }; /* of an acquisition with a lease; a drain has more, each of which is a class of its own */
+
 static bool observes(const struct rig_object_class *class)
 {
     for (uint32_t i = 0; i < class->op_count; i++) {
         const unsigned kind = class->ops[i].kind;
         const bool finds_nothing = class->ops[i].read_state == RIG_READ_NIL;
-        if (kind != RIG_OP_READ_REGISTER && kind != RIG_OP_EXPECT && !finds_nothing)
+        const bool is_unknown_work = kind == RIG_OP_TOKEN && class->ops[i].read_state == RIG_READ_UNKNOWN;
+        if (kind != RIG_OP_READ_REGISTER && kind != RIG_OP_EXPECT && !finds_nothing && !is_unknown_work)
             return false;
     }
     return true;
@@ -232,10 +243,9 @@ static uint32_t add_class(struct rig_object_model *model, const struct rig_txn_o
 
 uint32_t rig_object_class_of(struct rig_object_model *model, const struct rig_txn_op *ops, uint32_t count)
 {
-    enum { MOST = 2 };
-    struct rig_txn_op clean[MOST];
+    struct rig_txn_op clean[MOST_OPS];
     uint64_t hash = count;
-    RIG_REQUIRE(count <= MOST);
+    RIG_REQUIRE(count <= MOST_OPS);
     for (uint32_t i = 0; i < count; i++) {
         clean[i] = (struct rig_txn_op){.kind = ops[i].kind, .read_state = ops[i].read_state};
         const bool has_no_value = rig_op_reads(ops[i].kind) && ops[i].read_state != RIG_READ_SEEN;
@@ -298,6 +308,24 @@ bool rig_object_step_slowly(struct rig_object_model *model, uint32_t state, uint
     return true;
 }
 
+bool rig_object_age(struct rig_object_model *model, uint32_t *state, uint32_t txn)
+{
+    struct rig_buf *scratch = &model->scratch;
+    const struct rig_history *history = model->history;
+    if (!model->has_leases)
+        return true;
+    RIG_REQUIRE(*state < model->states.count && txn < history->txn_count);
+    const int64_t now_ns =
+        rig_txn_end(history, txn) == RIG_POSITION_NONE || history->txns[txn].complete_ns == RIG_NO_TIME
+            ? INT64_MAX
+            : history->txns[txn].complete_ns;
+    rig_buf_clear(scratch);
+    rig_buf_add(scratch, model->states.at[*state].bytes, model->states.at[*state].size);
+    if (rig_object_lock_age(scratch, now_ns) && !scratch->failed)
+        *state = rig_object_state_of(model, rig_buf_text(scratch), scratch->size);
+    return !scratch->failed && *state != RIG_OBJECT_NONE;
+}
+
 void rig_object_state_text(const struct rig_object_model *model, uint32_t state, struct rig_buf *text)
 {
     RIG_REQUIRE(state < model->states.count);
@@ -313,13 +341,23 @@ static bool is_drain(const struct rig_txn_op *ops, uint32_t count)
     return true;
 }
 
-/* One micro-operation, compare-and-set, or a drain, on one key. */
-static bool is_operation(const struct rig_txn_op *ops, uint32_t count)
+/* Whether the limits of an acquisition have a meaning: a lease is of a lock with one permit. */
+static bool has_limits(const struct rig_txn_op *ops, uint32_t count)
+{
+    const bool has_lease = count == MOST_OPS;
+    return count < 3 ||
+           (ops[1].value != 0 && ops[1].value != INT64_MIN && (!has_lease || (ops[1].value == 1 && ops[2].value > 0)));
+}
+
+/* One micro-operation, compare-and-set, or a drain, on one key; or an operation on a lock. */
+static bool is_operation(enum rig_workload workload, const struct rig_txn_op *ops, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
         if (ops[i].key != ops[0].key)
             return false;
     }
+    if (workload == RIG_WORKLOAD_LOCK)
+        return rig_object_is_lock_operation(ops, count) && has_limits(ops, count);
     return (count == 1 && ops[0].kind != RIG_OP_EXPECT) ||
            (count == 2 && ops[0].kind == RIG_OP_EXPECT && ops[1].kind == RIG_OP_WRITE) || is_drain(ops, count);
 }
@@ -337,7 +375,7 @@ enum rig_rc rig_object_ops_check(const struct rig_history *history, struct rig_e
                             " has an unknown outcome and no operation: nothing tells which object it took values "
                             "of; give it its operations",
                             rig_txn_name(history, txn));
-        if (count > 0 && !is_operation(rig_txn_ops(history, txn), count))
+        if (count > 0 && !is_operation(history->workload, rig_txn_ops(history, txn), count))
             return rig_fail(err, RIG_E_INPUT,
                             "T%" PRIu32 " is no single operation on one object, as those of a %s are; name another "
                             "workload",
@@ -369,6 +407,21 @@ static void put(const struct build *build, uint32_t txn, uint32_t key, uint32_t 
     build->ops->at[build->next[key]++] = (struct rig_object_op){txn, class, invoke, rig_txn_end(build->history, txn)};
 }
 
+/* The class of an operation. One with a lease tells when the lease ends. */
+static uint32_t class_of(const struct build *build, uint32_t txn, const struct rig_txn_op *ops, uint32_t count)
+{
+    struct rig_txn_op own[MOST_OPS];
+    struct rig_object_model *model = build->model;
+    const int64_t invoke_ns = build->history->txns[txn].invoke_ns;
+    if (count < MOST_OPS || ops[count - 2].kind != RIG_OP_LEASE)
+        return rig_object_class_of(model, ops, count);
+    memcpy(own, ops, sizeof own);
+    const bool is_known = !model->timeless && invoke_ns != RIG_NO_TIME && own[count - 2].value < INT64_MAX - invoke_ns;
+    own[count - 2].value = is_known ? invoke_ns + own[count - 2].value : RIG_LOCK_LEASE_OVER;
+    model->has_leases = true;
+    return rig_object_class_of(model, own, count);
+}
+
 /* Calls put() for each operation, or only counts them in `next`. */
 static bool take_txn(const struct build *build, uint32_t txn)
 {
@@ -382,7 +435,7 @@ static bool take_txn(const struct build *build, uint32_t txn)
     const uint32_t most = open_drain && build->left != NULL ? build->left[ops->key] : count;
     RIG_INVARIANT(step > 0 || most == 0);
     for (uint32_t i = 0; i < most; i += step) {
-        const uint32_t class = rig_object_class_of(build->model, open_drain ? ops : ops + i, step);
+        const uint32_t class = class_of(build, txn, open_drain ? ops : ops + i, step);
         if (class == RIG_OBJECT_NONE)
             return false;
         if (!is_kept(&build->model->classes.at[class], outcome))
@@ -486,6 +539,7 @@ bool rig_object_ops_build(const struct rig_history *history, uint32_t only, stru
     RIG_REQUIRE(model->workload == history->workload);
     const uint32_t key_count = history->key_count;
     uint32_t total = 0;
+    model->history = history;
     *ops = (struct rig_object_ops){.key_count = key_count};
     struct build build = {history, only, model, ops, rig_arena_array(arena, (size_t)key_count + 1, sizeof *build.next),
                           NULL};

@@ -2,10 +2,10 @@
  * The sequential specifications of objects: their states, and what an operation makes of a state.
  *
  * A state is a sequence of bytes, and has a number: equal states have equal numbers. Operations that do the same are
- * one class. Registers and locks need no bytes to step: an operation requires a state or none, and leaves a state or
+ * one class. Registers and mutexes need no bytes to step: an operation requires a state or none, and leaves a state or
  * none.
  *
- * The initial state is nil for registers, free (0) for locks, empty for queues, stacks and strings. A register may
+ * The initial state is nil for registers, free (0) for mutexes, empty for locks, queues, stacks and strings. A register may
  * begin with another value (object_begins.h).
  *
  * Space: the states reached, 12 bytes a step that was computed. Threads: one at a time.
@@ -57,6 +57,9 @@ struct rig_object_model {
     uint32_t vague;                     /* the number of that state */
     uint32_t initial;                   /* the state that the object begins with that is being decided */
     bool is_register;                   /* the classes' `needs` and `leaves` say all */
+    bool timeless;                      /* leases may be over at any time: the order is not one in real time */
+    bool has_leases;                    /* a class has one */
+    const struct rig_history *history;  /* of the operations; its times tell when leases are over */
     struct rig_object_states states;
     struct rig_object_classes classes;
     struct rig_table state_of, class_of; /* hash -> number; equal hashes in successive places */
@@ -90,6 +93,9 @@ static inline bool rig_object_step(struct rig_object_model *model, uint32_t stat
                                                                : of->leaves;
     return true;
 }
+
+/* The state at the end of the operation, where leases may be over. False when memory runs out. */
+bool rig_object_age(struct rig_object_model *model, uint32_t *state, uint32_t txn);
 
 /* The state in words: "3", "nil", "held", "[1 2]". */
 void rig_object_state_text(const struct rig_object_model *model, uint32_t state, struct rig_buf *text);

@@ -94,9 +94,10 @@ bool rig_objects_order_of_sessions(const struct rig_history *history, struct rig
     struct rig_object_ops ops;
     struct rig_arena arena;
     rig_arena_init(&arena, limits->bytes);
-    bool fits = rig_object_model_init(&model, history->workload, limits->bytes) &&
-                rig_object_ops_build(history, UINT32_MAX, &model, &arena, &ops) &&
-                rig_object_sessions_build(history, &ops, UINT32_MAX, NULL, &arena, &sessions);
+    bool fits = rig_object_model_init(&model, history->workload, limits->bytes);
+    model.timeless = true;
+    fits = fits && rig_object_ops_build(history, UINT32_MAX, &model, &arena, &ops) &&
+           rig_object_sessions_build(history, &ops, UINT32_MAX, NULL, &arena, &sessions);
     sessions.initial = fits ? find_initial(history, initial, &model, &arena) : NULL;
     fits = sessions.initial != NULL;
     const enum rig_object_answer answer =

@@ -73,7 +73,8 @@ bool rig_object_replay(struct rig_object_model *model, const struct rig_object_o
     if (done && (model->workload == RIG_WORKLOAD_QUEUE || model->workload == RIG_WORKLOAD_STACK))
         return replay_row(model, ops, order, explains);
     for (size_t i = 0; done && *explains && i < order->count; i++) {
-        done = rig_object_step(model, state, ops[order->at[i]].class, &state);
+        done = rig_object_age(model, &state, ops[order->at[i]].txn) &&
+               rig_object_step(model, state, ops[order->at[i]].class, &state);
         *explains = done && state != RIG_OBJECT_NONE;
     }
     return done;

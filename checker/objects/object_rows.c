@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/objects/object_locks.h"
 
 static const struct rig_object_fate never = {RIG_POSITION_NONE, RIG_POSITION_NONE, UINT32_MAX};
 
@@ -183,15 +184,19 @@ bool rig_object_needed(const struct rig_object_model *model, const struct rig_ob
 {
     RIG_REQUIRE(needed->count == 0);
     struct needing n = {.model = model, .ops = ops};
-    bool all = !model->is_register;
+    const bool locks = model->workload == RIG_WORKLOAD_LOCK, all = !model->is_register && !locks;
     if (!rig_object_op_list_reserve(needed, (size_t)count + 1))
         return false;
     n.first = all ? NULL : malloc((model->states.count + 1) * sizeof *n.first);
     n.next = all ? NULL : malloc(((size_t)count + 1) * sizeof *n.next);
     n.waiting = all ? NULL : malloc(((size_t)count + 1) * sizeof *n.waiting);
     n.needed = all ? NULL : calloc((size_t)count + 1, 1);
-    const bool fits = all || (n.first != NULL && n.next != NULL && n.waiting != NULL && n.needed != NULL);
-    if (fits && !all)
+    bool fits = all || (n.first != NULL && n.next != NULL && n.waiting != NULL && n.needed != NULL);
+    if (fits && locks && used != NULL)
+        memcpy(n.needed, used, count);
+    if (fits && locks)
+        fits = rig_object_lock_needed(model, ops, count, n.needed);
+    else if (fits && !all)
         find_needed(&n, count, used);
     for (uint32_t i = 0; fits && i < count; i++) {
         if (all || n.needed[i])

@@ -31,7 +31,7 @@ struct rig_object_fate {
 RIG_VEC(struct rig_object_fate, rig_object_fate_list)
 
 /*
- * Leaves out the operations of unknown outcome on a register whose effect nothing needs.
+ * Leaves out the operations of unknown outcome on a register or a lock whose effect nothing needs.
  *
  * Without such an operation an order stays an order: until the next write, every other operation accepts the state that
  * it would have replaced, because none needs the state that it leaves. So leaving them out changes no answer, and a
@@ -62,7 +62,7 @@ void rig_object_rows_done(struct rig_object_rows *rows);
 bool rig_object_rows_is_dead(const struct rig_object_rows *rows, bool queue, const int64_t *values, size_t count);
 
 /* Keeps in their order the operations that matter, those with `used` (per operation; NULL: none) in any case; all of
- * them for an object that is no register. False when memory runs out; rig_object_op_list_done() follows in either
+ * them for an object that is no register and no lock. False when memory runs out; rig_object_op_list_done() follows in either
  * case. */
 bool rig_object_needed(const struct rig_object_model *model, const struct rig_object_op *ops, uint32_t count,
                        const uint8_t *used, struct rig_object_op_list *needed);

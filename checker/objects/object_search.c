@@ -212,6 +212,14 @@ static uint64_t merge(struct search *s, uint64_t state)
     return s->failed ? RIG_OBJECT_INITIAL : state;
 }
 
+/* The state when the operation completes. */
+static uint64_t age(struct search *s, uint64_t state, uint32_t op)
+{
+    uint32_t aged = (uint32_t)state;
+    s->failed |= !rig_object_age(s->model, &aged, s->ops[op].txn);
+    return s->failed ? RIG_OBJECT_INITIAL : aged;
+}
+
 /* Open operations that observe the state take effect. */
 static void observe(struct search *s, uint64_t *c)
 {
@@ -346,7 +354,7 @@ static void continue_from(struct search *s, uint32_t from, uint32_t done)
             !step(s, c[STATE], slot->class, &next) || (slot->unknown && next == c[STATE]))
             continue;
         memcpy(s->next.at, c, length * sizeof *c);
-        s->next.at[STATE] = merge(s, next);
+        s->next.at[STATE] = age(s, merge(s, next), s->slots.at[done].op);
         set_bit(s->next.at, i);
         s->next.at[MOVE] = add_move(s, s->next.at[MOVE], slot->op);
         observe(s, s->next.at);
@@ -410,7 +418,7 @@ static enum rig_object_answer complete(struct search *s, uint32_t op)
     const size_t length = BITS + s->width;
     for (uint32_t i = 0; i < s->now.count; i++) {
         memcpy(s->next.at, config(s, &s->now, i), length * sizeof(uint64_t));
-        s->next.at[STATE] = merge(s, s->next.at[STATE]);
+        s->next.at[STATE] = age(s, merge(s, s->next.at[STATE]), op);
         place(s, s->next.at, done);
     }
     uint64_t looked = s->steps;

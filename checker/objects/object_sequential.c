@@ -373,8 +373,9 @@ enum rig_rc rig_objects_sequential(const struct rig_history *history, struct rig
     *sequential = (struct rig_sequential){.answer = RIG_OBJECT_NO_MEMORY};
     rig_arena_init(&q.scratch, limits->bytes);
     rig_arena_init(&kept, limits->bytes);
-    if (rig_object_model_init(&q.model, history->workload, limits->bytes) &&
-        rig_object_ops_build(history, none, &q.model, &kept, &q.ops) && find_begins(&q, initial, &kept) &&
+    const bool made = rig_object_model_init(&q.model, history->workload, limits->bytes);
+    q.model.timeless = true;
+    if (made && rig_object_ops_build(history, none, &q.model, &kept, &q.ops) && find_begins(&q, initial, &kept) &&
         find_drains(&q))
         sequential->answer = decide_all(&q, arena, sequential);
     for (uint32_t key = 0; q.orders != NULL && key < q.ops.key_count; key++)

@@ -28,7 +28,7 @@ struct records {
 
 struct unit {
     struct rig_order_unit of;
-    uint32_t object;
+    uint32_t txn, object;
     uint32_t needs, gives; /* of registers and locks: states that it observes first, and leaves; `none` */
     uint32_t equal;        /* of unknown outcome: one more than the number of an equal one before it; 0: none */
     bool observes;
@@ -176,6 +176,7 @@ static uint32_t save_state(struct searching *s)
 static bool apply(struct searching *s, const struct unit *unit, uint32_t state, uint32_t *after)
 {
     load_state(s, state);
+    rig_replay_object_time(&s->object, &s->history->txns[unit->txn], s->question->in_time);
     for (uint32_t op = unit->of.first_op; op < unit->of.end_op; op++) {
         if (!rig_replay_object_apply(&s->object, s->history->workload, s->nil, &s->history->ops[op]))
             return false;
@@ -190,6 +191,7 @@ static bool apply(struct searching *s, const struct unit *unit, uint32_t state, 
 bool rig_op_observes(const struct rig_txn_op *op)
 {
     return op->kind == RIG_OP_READ_REGISTER || op->kind == RIG_OP_EXPECT ||
+           (op->kind == RIG_OP_TOKEN && op->read_state != RIG_READ_SEEN) ||
            (rig_replay_object_takes(op) && op->read_state == RIG_READ_NIL);
 }
 
@@ -224,7 +226,7 @@ static bool same_operation(const struct searching *s, const struct unit *a, cons
     bool same = count == b->of.end_op - b->of.first_op && a->object == b->object && a->of.group == b->of.group;
     for (uint32_t i = 0; same && i < count; i++)
         same = ops[i].kind == others[i].kind && ops[i].read_state == others[i].read_state &&
-               ops[i].value == others[i].value;
+               ops[i].value == others[i].value && ops[i].kind != RIG_OP_LEASE;
     return same;
 }
 
@@ -249,7 +251,12 @@ static bool take_units(struct searching *s)
         if (observes && !of->certain)
             continue;
         struct unit *unit = &s->units[s->count];
-        *unit = (struct unit){.of = *of, .object = *object - 1, .needs = none, .gives = none, .observes = observes};
+        *unit = (struct unit){.of = *of,
+                              .txn = rig_history_txn_of(s->history, of->first_op),
+                              .object = *object - 1,
+                              .needs = none,
+                              .gives = none,
+                              .observes = observes};
         for (uint32_t j = s->count++; !of->certain && unit->equal == 0 && j-- > s->certain;)
             unit->equal = same_operation(s, unit, &s->units[j]) ? j + 1 : 0;
         s->certain += of->certain;
@@ -307,8 +314,8 @@ static uint32_t state_of(struct searching *s, const struct rig_txn_op *op)
 static bool have_values(const struct searching *s)
 {
     const enum rig_workload workload = s->history->workload;
-    if (rig_replay_object_has_row(workload) || workload == RIG_WORKLOAD_APPEND_REGISTER ||
-        (s->question->group_count == 1 && s->count > MOST_NUMBERED))
+    if (rig_replay_object_has_row(workload) || rig_replay_object_has_owners(workload) ||
+        workload == RIG_WORKLOAD_APPEND_REGISTER || (s->question->group_count == 1 && s->count > MOST_NUMBERED))
         return false;
     for (uint32_t u = 0; u < s->count; u++) {
         const struct rig_order_unit *unit = &s->units[u].of;
@@ -482,6 +489,19 @@ static uint32_t find_unit(const struct searching *s, uint32_t first, uint32_t en
     return first;
 }
 
+/* The numbers of a lock. No lease was over before. */
+static bool add_numbers(struct rig_replay_row *row, const char *bytes, size_t size)
+{
+    enum { SINCE = 6 };
+    bool fits = true;
+    for (size_t at = 0; fits && at + sizeof(int64_t) <= size; at += sizeof(int64_t)) {
+        int64_t number;
+        memcpy(&number, bytes + at, sizeof number);
+        fits = (row->count != SINCE || rig_replay_row_add(row, 0)) && rig_replay_row_add(row, number);
+    }
+    return fits && (row->count != SINCE || rig_replay_row_add(row, 0));
+}
+
 /* Fills in s->scratch. Gives how many certain units have taken effect. */
 static uint32_t begin_with(struct searching *s, const char *state, uint32_t number)
 {
@@ -493,6 +513,8 @@ static uint32_t begin_with(struct searching *s, const char *state, uint32_t numb
     rig_buf_clear(&s->object.text);
     if (s->history->workload == RIG_WORKLOAD_APPEND_REGISTER)
         rig_buf_add(&s->object.text, state, from->sizes[number]);
+    else if (rig_replay_object_has_owners(s->history->workload))
+        s->no_memory |= !add_numbers(&s->object.row, state, from->sizes[number]);
     else
         memcpy(&s->object.value, state, sizeof s->object.value);
     memset(s->scratch.at, 0, s->size * sizeof *s->scratch.at);

@@ -35,7 +35,9 @@ RIG_VEC(struct rig_order_unit, rig_order_units)
  * operations that had taken effect, by their beginnings. */
 struct rig_search_from {
     uint32_t count;
-    const char *states; /* one after the other: the value of a register or a lock as an int64_t, the text of a string */
+    const char
+        *states; /* one after the other: the value of a register or a mutex as an int64_t, the text of a string, the
+                         * numbers of a lock */
     const uint32_t *sizes;
     const uint32_t *first; /* per configuration, and one more: into `used` */
     const uint32_t *used;
@@ -45,6 +47,7 @@ struct rig_order_search {
     const struct rig_history *history; /* of objects */
     struct rig_order_units *units;     /* sorted by the search */
     uint32_t group_count;
+    bool in_time;                       /* the order is one in real time */
     const struct rig_search_from *from; /* NULL: from the initial states */
     const int64_t *initial; /* the value that registers are assumed to begin with; NULL: as object_initial.h says */
     uint64_t most_steps;    /* UINT64_MAX: no limit */

@@ -58,6 +58,8 @@ static bool may_leave_out(const struct claim *c, const struct rig_txn_op *op)
         return true;
     if (rig_replay_object_takes(op) && op->read_state == RIG_READ_UNKNOWN)
         return false; /* it may have taken any value */
+    if (rig_replay_object_has_owners(c->history->workload))
+        return op->kind == RIG_OP_TOKEN; /* work, whose token keeps others from working */
     return c->history->workload != RIG_WORKLOAD_APPEND_REGISTER && !is_named_value(c, op);
 }
 
@@ -219,6 +221,7 @@ static enum rig_rc search(struct claim *c)
     const struct rig_order_search question = {.history = c->history,
                                               .units = &c->units,
                                               .group_count = c->groups,
+                                              .in_time = c->keeps == RIG_KEEPS_TIME,
                                               .initial = rig_facts_initial(c->facts),
                                               .most_steps = MOST_STEPS,
                                               .most_words = MOST_WORDS,

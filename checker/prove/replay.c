@@ -372,6 +372,7 @@ enum rig_rc rig_replay(const struct rig_facts *facts, const struct rig_order *or
     for (int level = 0; level < RIG_PROVED_LEVELS; level++) {
         if ((levels >> level & 1) == 0)
             continue;
+        r.in_time = r.in_time || rig_proved_levels[level].keeps == RIG_KEEPS_TIME;
         r.internal = r.internal || rig_proved_levels[level].internal;
         const enum rig_forbids forbids = rig_proved_levels[level].forbids;
         if ((facts->form == RIG_FACTS_OBJECTS && kind != RIG_ORDER_SERIAL) ||

@@ -110,9 +110,186 @@ static bool take(struct rig_replay_object *state, const struct rig_txn_op *op)
     return true;
 }
 
+/* ---- locks with owners ---- */
+
+bool rig_replay_object_has_owners(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_LOCK;
+}
+
+/*
+ * What is in the row: of the acquisition that is at hand its limit, owner and lease; the largest token that was given,
+ * the largest one that was worked under, the token that the owner has and keeps; and the latest end of a lease after
+ * which a lock was taken away. Then the holds: owner, number, and the end of the lease (0: none, LEASE_OVER: it is over).
+ * A row of zeros alone is empty.
+ */
+struct held {
+    int64_t limit, owner, lease, given, worked, kept, since;
+};
+
+enum { HELD = sizeof(struct held) / sizeof(int64_t), EACH = 3, LEASE_OVER = -1 };
+
+static struct held held_of(const struct rig_replay_object *state)
+{
+    struct held held = {0};
+    if (state->row.count > 0)
+        memcpy(&held, state->row.at, sizeof held);
+    return held;
+}
+
+static bool keep_held(struct rig_replay_object *state, const struct held *held)
+{
+    static const struct held zero = {0};
+    for (size_t i = state->row.count; i < HELD; i++)
+        state->no_memory |= !rig_replay_row_add(&state->row, 0);
+    if (!state->no_memory)
+        memcpy(state->row.at, held, sizeof *held);
+    if (memcmp(held, &zero, sizeof zero) == 0 && state->row.count == HELD)
+        state->row.count = 0;
+    return true;
+}
+
+static size_t hold_of(const struct rig_replay_object *state, int64_t owner)
+{
+    size_t at = HELD;
+    while (at < state->row.count && state->row.at[at] != owner)
+        at += EACH;
+    return at;
+}
+
+static void drop_hold(struct rig_replay_object *state, size_t at)
+{
+    RIG_REQUIRE(at + EACH <= state->row.count);
+    memmove(&state->row.at[at], &state->row.at[at + EACH], (state->row.count - at - EACH) * sizeof state->row.at[0]);
+    state->row.count -= EACH;
+}
+
+/* In ascending order of the owners. */
+static void put_hold(struct rig_replay_object *state, int64_t owner, int64_t lease)
+{
+    size_t at = hold_of(state, owner);
+    if (at < state->row.count) {
+        state->row.at[at + 1]++;
+        state->row.at[at + 2] = lease;
+        return;
+    }
+    for (size_t i = 0; i < EACH; i++)
+        state->no_memory |= !rig_replay_row_add(&state->row, 0);
+    if (state->no_memory)
+        return;
+    while (at > HELD && state->row.at[at - EACH] > owner) {
+        memmove(&state->row.at[at], &state->row.at[at - EACH], EACH * sizeof state->row.at[0]);
+        at -= EACH;
+    }
+    state->row.at[at] = owner;
+    state->row.at[at + 1] = 1;
+    state->row.at[at + 2] = lease;
+}
+
+static bool end_hold(struct rig_replay_object *state, int64_t owner)
+{
+    struct held held = held_of(state);
+    const size_t at = hold_of(state, owner);
+    if (at >= state->row.count)
+        return false;
+    if (--state->row.at[at + 1] == 0)
+        drop_hold(state, at);
+    held.kept = state->row.count == HELD ? 0 : held.kept;
+    return keep_held(state, &held);
+}
+
+/* The holds whose leases may be over before the operation ends give their permits back. */
+static void end_leases(struct rig_replay_object *state, struct held *held)
+{
+    for (size_t at = HELD; at < state->row.count;) {
+        const int64_t end = state->row.at[at + 2];
+        if (end == 0 || (end != LEASE_OVER && end > state->end_ns)) {
+            at += EACH;
+            continue;
+        }
+        held->since = end > held->since ? end : held->since;
+        drop_hold(state, at);
+    }
+}
+
+static int64_t count_holds(const struct rig_replay_object *state)
+{
+    int64_t all = 0;
+    for (size_t at = HELD; at < state->row.count; at += EACH)
+        all += state->row.at[at + 1];
+    return all;
+}
+
+/* The end of an acquisition. One that an owner repeats keeps its token. */
+static bool give_token(struct rig_replay_object *state, const struct rig_txn_op *op)
+{
+    struct held held = held_of(state);
+    const bool one_owner = held.limit < 0, has_token = op->read_state == RIG_READ_SEEN;
+    const int64_t most = one_owner ? -held.limit : held.limit, owner = held.owner, lease = held.lease;
+    if (!one_owner && count_holds(state) >= most)
+        end_leases(state, &held);
+    const bool repeats = one_owner && state->row.count > HELD;
+    if (count_holds(state) >= most || (repeats && state->row.at[HELD] != owner))
+        return false;
+    if (repeats && has_token && held.kept != 0 && op->value != held.kept)
+        return false;
+    held.limit = held.owner = held.lease = 0;
+    if (!repeats || (has_token && held.kept == 0)) {
+        if (has_token && op->value <= held.given)
+            return false;
+        held.given = has_token ? op->value : held.given;
+        held.kept = has_token && one_owner ? op->value : 0;
+    }
+    put_hold(state, owner, lease);
+    return keep_held(state, &held);
+}
+
+/* When the lease of an acquisition ends, at the earliest. */
+static int64_t end_of_lease(const struct rig_replay_object *state, int64_t length_ns)
+{
+    return state->in_time && state->begin_ns != RIG_NO_TIME && length_ns < INT64_MAX - state->begin_ns
+               ? state->begin_ns + length_ns
+               : LEASE_OVER;
+}
+
+static bool use_lock(struct rig_replay_object *state, const struct rig_txn_op *op)
+{
+    struct held held = held_of(state);
+    RIG_REQUIRE(state->from == 0 && (state->row.count == 0 || state->row.count >= HELD));
+    if (held.since > state->end_ns)
+        return false; /* the operation ended before a lease that was over before it */
+    if (op->kind == RIG_OP_FREE)
+        return end_hold(state, op->value);
+    if (op->kind == RIG_OP_TOKEN && held.limit != 0)
+        return give_token(state, op);
+    if (op->kind == RIG_OP_HOLD) {
+        held.limit = 1;
+        held.owner = op->value;
+    } else if (op->kind == RIG_OP_LIMIT) {
+        held.limit = op->value;
+    } else if (op->kind == RIG_OP_LEASE) {
+        held.lease = end_of_lease(state, op->value);
+    } else if (op->read_state == RIG_READ_SEEN) {
+        if (op->value < held.worked)
+            return false; /* work after work under a larger token */
+        held.worked = op->value;
+    }
+    return keep_held(state, &held);
+}
+
+void rig_replay_object_time(struct rig_replay_object *state, const struct rig_txn *txn, bool in_time)
+{
+    state->in_time = in_time;
+    state->begin_ns = txn->invoke_ns;
+    state->end_ns =
+        in_time && txn->outcome == RIG_OUTCOME_OK && txn->complete_ns != RIG_NO_TIME ? txn->complete_ns : INT64_MAX;
+}
+
 bool rig_replay_object_apply(struct rig_replay_object *state, enum rig_workload workload, int64_t nil,
                              const struct rig_txn_op *op)
 {
+    if (rig_replay_object_has_owners(workload))
+        return use_lock(state, op);
     if (rig_replay_object_takes(op))
         return take(state, op);
     if (op->kind == RIG_OP_ENQUEUE || op->kind == RIG_OP_PUSH) {
@@ -156,6 +333,7 @@ static bool execute(struct objects *o, uint32_t txn)
     const struct rig_history *history = o->r->history;
     if (rig_replay_object_is_drain(history, txn))
         return take_one_of(o, txn);
+    rig_replay_object_time(&o->at[rig_txn_ops(history, txn)->key], &history->txns[txn], o->r->in_time);
     for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++) {
         const struct rig_txn_op *at = &history->ops[op];
         if (!rig_replay_object_apply(&o->at[at->key], history->workload, o->nil, at))

@@ -1,6 +1,7 @@
 /*
  * The state of an object, and what its operations do to it: a register has a value, a lock is 1 while it is held, a
- * string register has a text, and a queue or a stack has values in a row.
+ * string register has a text, and a queue or a stack has values in a row. A lock with owners has numbers in a row
+ * (replay_objects.c).
  */
 #ifndef RIG_CHECKER_PROVE_REPLAY_OBJECTS_H
 #define RIG_CHECKER_PROVE_REPLAY_OBJECTS_H
@@ -16,6 +17,8 @@ struct rig_replay_object {
     struct rig_replay_row row; /* at[from] to at[count - 1] */
     size_t from;
     struct rig_buf text;
+    int64_t begin_ns, end_ns; /* of the operation at hand; of locks */
+    bool in_time;             /* leases last */
     bool no_memory;
 };
 
@@ -24,6 +27,9 @@ bool rig_replay_object_nil(enum rig_workload workload, int64_t *nil);
 /* `value`: the one that a register begins with. */
 void rig_replay_object_init(struct rig_replay_object *state, int64_t value);
 void rig_replay_object_done(struct rig_replay_object *state);
+
+/* The next operations are of this transaction; they take effect between its times, if the order is one in real time. */
+void rig_replay_object_time(struct rig_replay_object *state, const struct rig_txn *txn, bool in_time);
 
 /* Whether the operation is possible in the state, which becomes that after it, unless it is not. */
 bool rig_replay_object_apply(struct rig_replay_object *state, enum rig_workload workload, int64_t nil,
@@ -36,6 +42,9 @@ static inline bool rig_replay_object_takes(const struct rig_txn_op *op)
 
 /* Whether such objects have values in a row: queues and stacks. */
 bool rig_replay_object_has_row(enum rig_workload workload);
+
+/* Whether such objects are locks with owners. */
+bool rig_replay_object_has_owners(enum rig_workload workload);
 
 /* A transaction of several takes, each of which takes effect by itself. */
 bool rig_replay_object_is_drain(const struct rig_history *history, uint32_t txn);

@@ -8,6 +8,7 @@ struct rig_replay {
     const struct rig_facts *facts;
     const struct rig_history *history;
     enum rig_order_kind kind;
+    bool in_time;  /* some level asks for the order of real time */
     bool internal; /* some level asks for agreement with the transaction's own operations */
     const uint32_t *events;
     size_t count;

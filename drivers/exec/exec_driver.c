@@ -422,7 +422,7 @@ const struct rig_driver rig_driver = {
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_LOG),
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_LOG) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_LOCK),
     .features = RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_ROUTES,
     .options = option_table,
     .options_size = sizeof(struct options),

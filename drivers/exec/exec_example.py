@@ -3,10 +3,42 @@
 import json
 import sqlite3
 import sys
+import time
 
 
 class Refused(Exception):
     """A comparison that does not hold, a transfer of more than there is, or an append to a string that is full."""
+
+
+def use_lock(lock, key, ops, now, tokens):
+    """Acquires a lock, releases it, or works under the client's token. Keeps the client's tokens."""
+    lock = lock or {"given": 0, "worked": 0, "holds": {}}
+    holds, kind, owner = lock["holds"], ops[0][0], str(ops[0][2])
+    rules = {name: value for name, _, value in ops[1:]}
+    limit, lease = rules.get("limit", 1), rules.get("lease", 0)
+    if kind == "token":  # work
+        if tokens.get(key, 0) < max(lock["worked"], 1):
+            raise Refused
+        lock["worked"] = tokens[key]
+        return lock
+    for other in [name for name, (_, until) in holds.items() if 0 < until <= now]:
+        del holds[other]
+    count = holds.get(owner, [0])[0]
+    if kind == "free":
+        if count == 0:
+            raise Refused
+        holds[owner][0] -= 1
+        if count == 1:
+            del holds[owner]
+        return lock
+    total = sum(hold[0] for hold in holds.values())
+    if total >= limit if limit > 0 else total > count or count >= -limit:
+        raise Refused
+    if limit > 0 or count == 0:
+        lock["given"] += 1
+        tokens[key] = lock["given"]
+    holds[owner] = [count + 1, now + lease if lease else 0]
+    return lock
 
 
 def run(database, table, ops, undone, moved):
@@ -32,6 +64,12 @@ def run(database, table, ops, undone, moved):
             if (0 if old is None and workload == "mutex" else old) != value:
                 raise Refused
             continue
+        if kind in ("hold", "free", "token"):
+            new = old = use_lock(old, key, ops[i:], time.time_ns(), tokens)
+            if kind != "free":
+                ops[-1][2] = tokens[key]
+            database.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (key, json.dumps(new)))
+            return
         if kind in ("deq", "pop"):
             ops[i][2] = (old.pop(0) if kind == "deq" else old.pop()) if old else None
             new = old or []
@@ -64,6 +102,7 @@ def answer(database, table, txn):
 
 hello = json.loads(sys.stdin.readline())
 workload, accounts = hello["workload"], hello.get("accounts", {})
+tokens = {}  # of locks: that of the client's last acquisition
 positions = {}  # of logs: the offset of the next record
 table = hello["run"]  # a name that no other run has: nothing else is touched
 database = sqlite3.connect(sys.argv[1], timeout=5, isolation_level=None)

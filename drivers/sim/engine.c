@@ -421,6 +421,11 @@ static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct
     case RIG_OP_POP:
     case RIG_OP_EXPECT:
     case RIG_OP_EXTEND:
+    case RIG_OP_FREE:
+    case RIG_OP_TOKEN:
+    case RIG_OP_HOLD:
+    case RIG_OP_LIMIT:
+    case RIG_OP_LEASE:
     case RIG_OP_KIND_COUNT:
         break;
     case RIG_OP_SEND:

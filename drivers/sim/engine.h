@@ -61,7 +61,9 @@ enum {
     RIG_SIM_COMPARED = 1 << RIG_WORKLOAD_CAS_REGISTER | 1 << RIG_WORKLOAD_MUTEX,
     RIG_SIM_TAKEN = 1 << RIG_WORKLOAD_QUEUE | 1 << RIG_WORKLOAD_STACK,
     RIG_SIM_STRINGS = 1 << RIG_WORKLOAD_APPEND_REGISTER,
-    RIG_SIM_OBJECTS = RIG_SIM_COMPARED | RIG_SIM_TAKEN | RIG_SIM_STRINGS, /* each operation is atomic, at any level */
+    RIG_SIM_LOCKS = 1 << RIG_WORKLOAD_LOCK,
+    /* each operation is atomic, at any level */
+    RIG_SIM_OBJECTS = RIG_SIM_COMPARED | RIG_SIM_TAKEN | RIG_SIM_STRINGS | RIG_SIM_LOCKS,
     RIG_SIM_ROWS = 1 << RIG_WORKLOAD_PREDICATE | 1 << RIG_WORKLOAD_SQL,
     RIG_SIM_LOGS = 1 << RIG_WORKLOAD_LOG, /* a transaction takes effect at its commit, at any level */
     RIG_SIM_MULTIVERSION = RIG_SIM_TRANSACTIONS | RIG_SIM_ROWS,
@@ -96,7 +98,7 @@ enum {
       "a read sees a transaction's second to last write")                                                              \
     X(DUPLICATE_APPEND, "duplicate-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS | RIG_SIM_STRINGS | RIG_SIM_LOGS,            \
       "a transaction's last append to a key is applied twice")                                                         \
-    X(LOST_APPEND, "lost-append", RIG_SIM_AT_ANY, RIG_SIM_ALL,                                                         \
+    X(LOST_APPEND, "lost-append", RIG_SIM_AT_ANY, RIG_SIM_ALL & ~RIG_SIM_LOCKS,                                        \
       "a transaction's last write to a key is acknowledged and dropped")                                               \
     X(REORDERED_APPEND, "reordered-append", RIG_SIM_AT_ANY, RIG_SIM_LISTS | RIG_SIM_STRINGS | RIG_SIM_LOGS,            \
       "a read sees the last two elements in reverse order")                                                            \
@@ -160,7 +162,16 @@ enum {
     X(REORDERED_SEND, "reordered-send", RIG_SIM_AT_ANY, RIG_SIM_LOGS,                                                  \
       "two sends of a transaction to a log get their offsets in reverse order")                                        \
     X(WRONG_OFFSET, "wrong-offset", RIG_SIM_AT_ANY, RIG_SIM_LOGS,                                                      \
-      "a send is acknowledged with the offset of the record before its own")
+      "a send is acknowledged with the offset of the record before its own")                                           \
+    X(DOUBLE_GRANT, "double-grant", RIG_SIM_AT_ANY, RIG_SIM_LOCKS,                                                     \
+      "an acquisition succeeds although the lock has no permit left, so that it has two owners")                       \
+    X(DOUBLE_RELEASE, "double-release", RIG_SIM_AT_ANY, RIG_SIM_LOCKS,                                                 \
+      "a release also takes a permit from another owner, which still works: a semaphore gives too many permits")       \
+    X(REPEATED_TOKEN, "repeated-token", RIG_SIM_AT_ANY, RIG_SIM_LOCKS,                                                 \
+      "an acquisition gives the token of the one before it")                                                           \
+    X(STALE_WORK, "stale-work", RIG_SIM_AT_ANY, RIG_SIM_LOCKS,                                                         \
+      "work under an old token is accepted after work under a larger one")                                             \
+    X(EARLY_EXPIRY, "early-expiry", RIG_SIM_AT_ANY, RIG_SIM_LOCKS, "a lease ends after half of its time")
 
 enum rig_sim_bug {
 #define RIG_SIM_BUG_ENUM(id, name, levels, workloads, help) RIG_SIM_BUG_##id,

@@ -173,6 +173,8 @@ void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *se
 
 /* Runs the whole transaction, one operation on an object, at once (sim_objects.c). */
 enum rig_sim_progress rig_sim_apply(struct rig_sim_engine *engine, struct rig_sim_session *session);
+/* The same for locks with owners. */
+enum rig_sim_progress rig_sim_apply_to_lock(struct rig_sim_engine *engine, struct rig_sim_session *session);
 
 /* Logs (sim_logs.c). A transaction takes effect at its commit. Before it, at an operation, and to undo it: */
 enum rig_sim_progress rig_sim_commit_logs(struct rig_sim_engine *engine, struct rig_sim_session *session);

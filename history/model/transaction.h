@@ -53,6 +53,14 @@ enum rig_result_shape {
     X(RIG_OP_SEND, "send", "a send", RIG_RESULT_NOTHING, "send a value to the log of a key")                           \
     X(RIG_OP_POLL, "poll", "a poll", RIG_RESULT_RECORDS,                                                               \
       "read the next records of the log of a key; directly after a send: its offset")                                  \
+    X(RIG_OP_FREE, "free", "a release", RIG_RESULT_NOTHING, "release the lock of a key; its value is the owner")       \
+    X(RIG_OP_TOKEN, "token", "a token", RIG_RESULT_VALUE,                                                              \
+      "at the end of an acquisition: the token that it gave; alone: use what the lock protects, under that token")     \
+    X(RIG_OP_HOLD, "hold", "an acquisition", RIG_RESULT_NOTHING, "acquire the lock of a key; its value is the owner")  \
+    X(RIG_OP_LIMIT, "limit", "a limit", RIG_RESULT_NOTHING,                                                            \
+      "of an acquisition: the permits of all owners, or as a negative number how often one owner may hold the lock")   \
+    X(RIG_OP_LEASE, "lease", "a lease", RIG_RESULT_NOTHING,                                                            \
+      "of an acquisition, after its limit: the time in ns after which the lock may be taken away")                     \
     RIG_TEST_OPS(X)
 
 enum rig_op_kind {
@@ -145,6 +153,8 @@ static inline bool rig_op_reads_records(unsigned kind)
       "random SQL on rows with columns: as predicate, with conditions and assignments of several columns and NULLs")   \
     X(RIG_WORKLOAD_LOG, "log", RIG_OP_SEND, RIG_OP_POLL, "was sent before",                                            \
       "sends to and polls of logs with offsets, such as the partitions of Kafka")                                      \
+    X(RIG_WORKLOAD_LOCK, "lock", RIG_OP_FREE, RIG_OP_TOKEN, "was released before",                                     \
+      "acquisitions and releases of locks with owners, permits, tokens or leases")                                     \
     RIG_TEST_WORKLOADS(X)
 
 enum rig_workload {

@@ -132,9 +132,8 @@ static void take_key_note(struct rig_window *window, const struct rig_list_place
 /* Whether one of the kinds, a bit each, is of another data type. */
 static bool is_foreign(const struct rig_window *window, uint32_t kinds)
 {
-    const enum rig_op_kind further = rig_object_further_op((enum rig_workload)(window->type - rig_data_types));
     const uint32_t own = UINT32_C(1) << window->type->write_op | UINT32_C(1) << window->type->read_op |
-                         (further == RIG_OP_KIND_COUNT ? 0 : UINT32_C(1) << further);
+                         rig_object_further_ops((enum rig_workload)(window->type - rig_data_types));
     return (kinds & ~own) != 0;
 }
 

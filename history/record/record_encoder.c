@@ -140,7 +140,8 @@ static void put_ops(struct rig_record_encoder *encoder, const struct rig_op *ops
     }
     for (uint32_t i = 0; i < op_count; i++) {
         bool reads = ops[i].kind == type->read_op;
-        RIG_REQUIRE(reads || ops[i].kind == type->write_op || (i == 0 && rig_object_is_cas(ops, op_count)));
+        RIG_REQUIRE(reads || ops[i].kind == type->write_op ||
+                    (rig_object_further_ops(encoder->head.workload) >> ops[i].kind & 1) != 0);
         uint32_t index = put_key(encoder, ops[i].key, reads);
         encoder->failed |= encoder->keys.failed;
         if (encoder->failed)

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "history/model/history.h"
+#include "history/types/types.h"
 
 enum rig_form {
     RIG_FORM_AUTO,
@@ -33,6 +34,7 @@ struct rig_load_options {
                             rw-register, acquire -> mutex); RIG_E_USAGE where these fit several types */
     enum rig_workload workload;
     enum rig_type_origin type_origin; /* set by the source where it finds the workload before it reads */
+    struct rig_lock_rules lock;       /* JSON lines and EDN: of operations such as {:f :acquire} */
     bool excerpt;            /* the history is part of a longer one: transactions outside it may have read or written */
     bool value_keys;         /* JSON lines and EDN: keys are values of any kind, as keys of several kinds are */
     size_t limit_bytes;      /* 0: none */

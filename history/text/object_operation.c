@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "history/model/value_texts.h"
 #include "history/types/types.h"
 
-enum action { NONE, READ, WRITE, EXTEND, COMPARE_AND_SET, ACQUIRE, RELEASE, DRAIN };
+enum action { NONE, READ, WRITE, EXTEND, COMPARE_AND_SET, ACQUIRE, RELEASE, HOLD, FREE, WORK, DRAIN };
 
 struct function {
     const char *name;
@@ -33,6 +34,8 @@ static const struct function functions[RIG_WORKLOAD_COUNT][MOST_FUNCTIONS] = {
     [RIG_WORKLOAD_STACK] = {{"push", WRITE}, {"pop", READ}, {"drain", DRAIN}},
     [RIG_WORKLOAD_APPEND_REGISTER] =
         {{"get", READ}, {"put", WRITE}, {"append", EXTEND}, {"read", READ}, {"write", WRITE}},
+    [RIG_WORKLOAD_LOCK] =
+        {{"acquire", HOLD}, {"release", FREE}, {"work", WORK}, {"lock", HOLD}, {"unlock", FREE}, {"use", WORK}},
 };
 
 /* ":cas", "\"cas\"" and "\":cas\"" without their marks. */
@@ -271,6 +274,76 @@ static enum rig_rc add_drained(struct rig_operation_parser *parser, const struct
     }
 }
 
+/* ---- locks with owners ---- */
+
+/* The owner is the process. */
+static int64_t owner_of(const struct rig_operation_parser *parser)
+{
+    const struct rig_operation_fields *fields = &parser->operation.fields;
+    int64_t owner = fields->process;
+    if (fields->process_name != NULL && !rig_value_number(fields->process_name, fields->process_length, &owner))
+        owner = 0;
+    return owner;
+}
+
+/* The member of a map that is a token. */
+static bool is_token(const struct rig_text_slice *name)
+{
+    return rig_slice_is(name, "fence") || rig_slice_is(name, "token");
+}
+
+/* A token is a number, or in a map: {:fence 12}. Numbers below 1 and values of other kinds are no token. */
+static enum rig_rc find_token(struct rig_operation_parser *parser, const struct value *value, int64_t *token)
+{
+    struct rig_text_cursor *cursor = &parser->cursor;
+    const struct rig_text_syntax *syntax = parser->syntax;
+    const char first = value->missing || value->is_null || cursor->at >= cursor->end ? '\0' : *cursor->at;
+    enum rig_rc rc = RIG_OK;
+    *token = 0;
+    if ((first >= '0' && first <= '9') || first == '-')
+        return syntax->integer(cursor, token);
+    if (first != '{')
+        return first == '\0' ? RIG_OK : syntax->skip(cursor);
+    cursor->at++;
+    for (bool is_first = true, more = true; rc == RIG_OK; is_first = false) {
+        struct rig_text_slice name = {0};
+        rc = syntax->more(cursor, '}', is_first, &more);
+        if (rc != RIG_OK || !more)
+            break;
+        rc = syntax->field(cursor, &name);
+        if (rc == RIG_OK)
+            rc = syntax->next(cursor);
+        const char next = rc == RIG_OK && cursor->at < cursor->end ? *cursor->at : '\0';
+        if (rc == RIG_OK)
+            rc = is_token(&name) && ((next >= '0' && next <= '9') || next == '-') ? syntax->integer(cursor, token)
+                                                                                  : syntax->skip(cursor);
+    }
+    return rc;
+}
+
+/* A token that an acquisition gave, or that work was done under. */
+static enum rig_rc add_token(struct rig_operation_parser *parser, const struct value *value)
+{
+    int64_t token = 0;
+    const bool is_known = parser->operation.fields.type == RIG_OPERATION_OK;
+    const enum rig_rc rc = find_token(parser, value, &token);
+    if (rc != RIG_OK)
+        return rc;
+    if (!is_known)
+        return add_micro(parser, value, RIG_OP_TOKEN, RIG_MICRO_MISSING, 0);
+    return add_micro(parser, value, RIG_OP_TOKEN, token > 0 ? RIG_MICRO_NUMBER : RIG_MICRO_NULL, token);
+}
+
+static enum rig_rc add_hold(struct rig_operation_parser *parser, const struct value *value)
+{
+    enum rig_rc rc = add_micro(parser, value, RIG_OP_HOLD, RIG_MICRO_NUMBER, owner_of(parser));
+    if (rc == RIG_OK && parser->lock.limit != 0)
+        rc = add_micro(parser, value, RIG_OP_LIMIT, RIG_MICRO_NUMBER, parser->lock.limit);
+    if (rc == RIG_OK && parser->lock.lease_ns != 0)
+        rc = add_micro(parser, value, RIG_OP_LEASE, RIG_MICRO_NUMBER, parser->lock.lease_ns);
+    return rc == RIG_OK ? add_token(parser, value) : rc;
+}
+
 static enum rig_rc add_action(struct rig_operation_parser *parser, enum action action, const struct value *value)
 {
     switch (action) {
@@ -286,6 +359,12 @@ static enum rig_rc add_action(struct rig_operation_parser *parser, enum action a
         return add_change(parser, value, 0, 1);
     case RELEASE:
         return add_change(parser, value, 1, 0);
+    case HOLD:
+        return add_hold(parser, value);
+    case FREE:
+        return add_micro(parser, value, RIG_OP_FREE, RIG_MICRO_NUMBER, owner_of(parser));
+    case WORK:
+        return add_token(parser, value);
     case DRAIN:
         return add_drained(parser, value);
     case NONE:

@@ -22,6 +22,7 @@
 #include "history/model/columns.h"
 #include "history/model/transaction.h"
 #include "history/text/text_cursor.h"
+#include "history/types/types.h"
 
 /*
  * One operation of a file of JSON lines or EDN: fields, micro-operations, and their places.
@@ -155,12 +156,13 @@ struct rig_operation_parser {
     bool takes_functions; /* operations on one object, such as {:f :cas :value [1 2]}, are read as transactions */
     bool repeats;         /*   of `workload`; and completions follow invocations */
     enum rig_workload workload;
-    bool passes_maps;      /* maps as values of micro-operations are skipped */
-    bool lists_are_values; /* reads of lists read one value each, not elements */
-    bool keys_are_values;  /* of any kind: each is RIG_KEY_OTHER */
-    bool has_texts;        /* since it was cleared: a value was not an integer */
-    bool has_low;          /*   an integer was below RIG_VALUE_TEXTS_BELOW */
-    const char *space;     /* of the transaction: the key of an independent tuple, a value's text; else NULL */
+    struct rig_lock_rules lock; /*   of which the file says nothing itself */
+    bool passes_maps;           /* maps as values of micro-operations are skipped */
+    bool lists_are_values;      /* reads of lists read one value each, not elements */
+    bool keys_are_values;       /* of any kind: each is RIG_KEY_OTHER */
+    bool has_texts;             /* since it was cleared: a value was not an integer */
+    bool has_low;               /*   an integer was below RIG_VALUE_TEXTS_BELOW */
+    const char *space;          /* of the transaction: the key of an independent tuple, a value's text; else NULL */
     struct rig_buf value_text;
 };
 

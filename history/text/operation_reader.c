@@ -61,10 +61,11 @@ bool rig_micro_reads(const struct rig_micro *micro)
 enum rig_op_kind rig_micro_kind(enum rig_workload workload, const struct rig_micro *micro)
 {
     const struct rig_data_type *type = &rig_data_types[workload];
-    const enum rig_op_kind kinds[] = {type->write_op, type->read_op, rig_object_further_op(workload)};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (kinds[i] != RIG_OP_KIND_COUNT && is_text(micro->name, micro->name_length, rig_op_infos[kinds[i]].name))
-            return kinds[i];
+    uint32_t kinds = UINT32_C(1) << type->write_op | UINT32_C(1) << type->read_op | rig_object_further_ops(workload);
+    for (; kinds != 0; kinds &= kinds - 1) {
+        const enum rig_op_kind kind = (enum rig_op_kind)__builtin_ctz(kinds);
+        if (is_text(micro->name, micro->name_length, rig_op_infos[kind].name))
+            return kind;
     }
     return RIG_OP_KIND_COUNT;
 }
@@ -422,6 +423,7 @@ enum rig_rc rig_operation_blame(const struct rig_text_operations *operations, co
     reader.parser.on_micro = take_micro;
     reader.parser.context = &reader;
     rig_operation_parser_takes(&reader.parser, facts->workload, facts->has_invocations);
+    reader.parser.lock = facts->lock;
     reader.parser.keys_are_values = facts->value_keys;
     rig_table_init(&reader.invocation_of_process);
     rig_text_table_init(&reader.process_names, 0);

@@ -28,8 +28,9 @@ struct rig_operation_facts {
     enum rig_type_origin type_origin; /* where the options give no workload */
     bool has_invocations;
     bool uses_index;
-    bool value_keys;      /* as in the options */
-    int64_t start_utc_ns; /* from the first operation; 0: unknown */
+    bool value_keys;            /* as in the options */
+    struct rig_lock_rules lock; /* the same */
+    int64_t start_utc_ns;       /* from the first operation; 0: unknown */
 };
 
 /* The workload: from the options, else from the first micro-operation that excludes every other type. Reads no further

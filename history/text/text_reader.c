@@ -118,6 +118,7 @@ enum rig_rc rig_text_reader_open(const struct rig_text_file *file, const struct 
     }
     if (rig_workload_is_object(reader->facts.workload) || options->value_keys)
         reader->take_fast = take_none;
+    reader->facts.lock = options->lock;
     plan_parts(reader, facts);
     facts->workload = reader->facts.workload;
     facts->type_origin = options->workload_given ? options->type_origin : reader->facts.type_origin;

@@ -16,8 +16,20 @@ static inline bool rig_object_is_cas(const struct rig_op *ops, uint32_t count)
 }
 
 /*
- * A record tells only writes from reads: compare-and-set is two writes there, of the expected and of the new value, and
- * an append to a string two writes of its value.
+ * An operation on a lock is a release (free), work under a token (token), or an acquisition: hold, then perhaps a limit,
+ * after which a lease may follow, and at the end the token that it gave.
+ */
+static inline bool rig_object_is_lock_operation(const struct rig_txn_op *ops, size_t count)
+{
+    if (count == 1)
+        return ops[0].kind == RIG_OP_FREE || ops[0].kind == RIG_OP_TOKEN;
+    return count >= 2 && count <= 4 && ops[0].kind == RIG_OP_HOLD && ops[count - 1].kind == RIG_OP_TOKEN &&
+           (count < 3 || ops[1].kind == RIG_OP_LIMIT) && (count < 4 || ops[2].kind == RIG_OP_LEASE);
+}
+
+/*
+ * A record tells only writes from reads: compare-and-set is two writes there, of the expected and of the new value, an
+ * append to a string two writes of its value, and an acquisition of a lock is writes and a read.
  */
 
 /* Whether the operation is two in a record. */
@@ -26,10 +38,16 @@ static inline bool rig_object_is_recorded_twice(enum rig_op_kind kind)
     return kind == RIG_OP_EXTEND;
 }
 
-/* The kind of an operation in a record. */
+/* The kind of such an operation in a record. */
 static inline enum rig_op_kind rig_object_recorded_kind(enum rig_op_kind kind)
 {
     return kind == RIG_OP_EXTEND ? RIG_OP_WRITE : kind;
+}
+
+/* Whether the objects are locks with owners. */
+static inline bool rig_object_has_owners(enum rig_workload workload)
+{
+    return rig_object_further_op(workload) == RIG_OP_HOLD;
 }
 
 /* Whether a record of the workload can hold these operations of a transaction. */
@@ -37,6 +55,8 @@ static inline bool rig_object_is_recorded(enum rig_workload workload, const stru
 {
     if (rig_object_further_op(workload) == RIG_OP_KIND_COUNT)
         return true;
+    if (rig_object_has_owners(workload))
+        return count == 0 || rig_object_is_lock_operation(ops, count);
     if (count == 2 && ops[0].kind == RIG_OP_WRITE && ops[1].kind == RIG_OP_WRITE)
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -46,9 +66,19 @@ static inline bool rig_object_is_recorded(enum rig_workload workload, const stru
     return true;
 }
 
+/* Makes the operations of a transaction on a lock of those that a record has. Returns their number. */
+static inline size_t rig_object_restore_lock(struct rig_txn_op *ops, size_t count)
+{
+    for (size_t i = 0; i + 1 < count; i++)
+        ops[i].kind = (uint8_t)(RIG_OP_HOLD + i);
+    return count;
+}
+
 /* Makes the operations of a transaction of those that a record has. Returns their number, at most `count`. */
 static inline size_t rig_object_restore(enum rig_workload workload, struct rig_txn_op *ops, size_t count)
 {
+    if (rig_object_has_owners(workload))
+        return rig_object_restore_lock(ops, count);
     if (count != 2 || ops[0].kind != RIG_OP_WRITE || ops[1].kind != RIG_OP_WRITE)
         return count;
     ops[0].kind = (uint8_t)rig_object_further_op(workload);

@@ -42,12 +42,22 @@ const char *const rig_data_type_names[RIG_WORKLOAD_COUNT + 1] = {
 
 enum rig_op_kind rig_object_further_op(enum rig_workload workload)
 {
-#define FURTHER_OP(object, further)                                                                                    \
+#define FURTHER_OP(object, further, ...)                                                                               \
     if (workload == (object))                                                                                          \
         return further;
     RIG_OBJECT_TABLE(FURTHER_OP)
 #undef FURTHER_OP
     return RIG_OP_KIND_COUNT;
+}
+
+uint32_t rig_object_further_ops(enum rig_workload workload)
+{
+#define FURTHER_OPS(object, further, count)                                                                            \
+    if (workload == (object))                                                                                          \
+        return ((UINT32_C(1) << (count)) - 1) << ((count) == 0 ? 0 : (further));
+    RIG_OBJECT_TABLE(FURTHER_OPS)
+#undef FURTHER_OPS
+    return 0;
 }
 
 bool rig_name_reads(const char *name, size_t length)

@@ -44,19 +44,26 @@ enum { RIG_WORKLOAD_DEFAULT = RIG_WORKLOAD_LIST_APPEND };
 /*
  * The types of objects: histories of single operations, each on one object, whose values may repeat. rig decides
  * whether such a history is linearizable. A transaction is one operation; compare-and-set is two micro-operations,
- * RIG_OP_EXPECT and then a write. Some types have an operation besides those of struct rig_data_type.
+ * RIG_OP_EXPECT and then a write. Some types have operations besides those of struct rig_data_type.
  *
- * X(workload, that operation, or RIG_OP_KIND_COUNT: none)
+ * X(workload, the first of these operations, or RIG_OP_KIND_COUNT: none; how many there are, with successive numbers)
  */
 #define RIG_OBJECT_TABLE(X)                                                                                            \
-    X(RIG_WORKLOAD_CAS_REGISTER, RIG_OP_EXPECT)                                                                        \
-    X(RIG_WORKLOAD_MUTEX, RIG_OP_EXPECT)                                                                               \
-    X(RIG_WORKLOAD_QUEUE, RIG_OP_KIND_COUNT)                                                                           \
-    X(RIG_WORKLOAD_STACK, RIG_OP_KIND_COUNT)                                                                           \
-    X(RIG_WORKLOAD_APPEND_REGISTER, RIG_OP_EXTEND)
+    X(RIG_WORKLOAD_CAS_REGISTER, RIG_OP_EXPECT, 1)                                                                     \
+    X(RIG_WORKLOAD_MUTEX, RIG_OP_EXPECT, 1)                                                                            \
+    X(RIG_WORKLOAD_QUEUE, RIG_OP_KIND_COUNT, 0)                                                                        \
+    X(RIG_WORKLOAD_STACK, RIG_OP_KIND_COUNT, 0)                                                                        \
+    X(RIG_WORKLOAD_APPEND_REGISTER, RIG_OP_EXTEND, 1)                                                                  \
+    X(RIG_WORKLOAD_LOCK, RIG_OP_HOLD, 3)
+
+/* What the acquisitions of locks are limited to, where a file does not say so itself (RIG_OP_LIMIT, RIG_OP_LEASE). */
+struct rig_lock_rules {
+    int64_t limit;    /* 0: one owner, which holds the lock once */
+    int64_t lease_ns; /* 0: none */
+};
 
 /* The types of objects, a bit each. */
-#define RIG_OBJECT_BIT(workload, further) +(1 << (workload))
+#define RIG_OBJECT_BIT(workload, ...) +(1 << (workload))
 enum { RIG_OBJECT_TYPES = 0 RIG_OBJECT_TABLE(RIG_OBJECT_BIT) };
 #undef RIG_OBJECT_BIT
 
@@ -83,8 +90,10 @@ static inline bool rig_workload_may_begin(enum rig_workload workload)
     return (RIG_WORKLOADS_WITH_INITIAL >> (unsigned)workload & 1) != 0;
 }
 
-/* The operation that the type has besides the two of struct rig_data_type; RIG_OP_KIND_COUNT: none. */
+/* The first operation that the type has besides the two of struct rig_data_type; RIG_OP_KIND_COUNT: none. */
 enum rig_op_kind rig_object_further_op(enum rig_workload workload);
+/* All of these, a bit each. */
+uint32_t rig_object_further_ops(enum rig_workload workload);
 
 extern const struct rig_op_info rig_op_infos[RIG_OP_KIND_COUNT];
 extern const struct rig_data_type rig_data_types[RIG_WORKLOAD_COUNT];

@@ -225,6 +225,53 @@ void locks_have_one_holder(void **state)
     bench_run_stop(&run);
 }
 
+/* The token of an acquisition, 0: it has none; -1: it failed. */
+static int64_t acquire(struct bench_client *client, int64_t key, int64_t owner, int64_t limit)
+{
+    const struct rig_op ops[] = {{RIG_OP_HOLD, key, owner}, {RIG_OP_LIMIT, key, limit}, {RIG_OP_TOKEN, key, 0}};
+    if (transact(client, ops, 3) != RIG_OUTCOME_OK)
+        return -1;
+    const struct rig_read *token = &client->transaction.reads[2];
+    return token->state == RIG_READ_SEEN ? token->value : 0;
+}
+
+static enum rig_outcome release(struct bench_client *client, int64_t key, int64_t owner)
+{
+    const struct rig_op op = {RIG_OP_FREE, key, owner};
+    return transact(client, &op, 1);
+}
+
+void locks_have_owners_and_permits(void **state)
+{
+    (void)state;
+    struct bench_run run;
+    struct bench_client client;
+    start_objects(&run, &client, 1, RIG_WORKLOAD_LOCK);
+    const int64_t first = acquire(&client, 1, 1, 1);
+    assert_true(first >= 0);
+    assert_int_equal(acquire(&client, 1, 2, 1), -1);
+    assert_int_equal(acquire(&client, 1, 1, 1), -1);
+    assert_int_equal(release(&client, 1, 2), RIG_OUTCOME_FAIL);
+    assert_int_equal(release(&client, 1, 1), RIG_OUTCOME_OK);
+    assert_int_equal(release(&client, 1, 1), RIG_OUTCOME_FAIL);
+    const int64_t second = acquire(&client, 1, 2, 1);
+    assert_true(second > first || second == 0);
+    assert_true(acquire(&client, 2, 1, 2) >= 0);
+    assert_true(acquire(&client, 2, 2, 2) >= 0);
+    assert_int_equal(acquire(&client, 2, 3, 2), -1);
+    assert_int_equal(release(&client, 2, 1), RIG_OUTCOME_OK);
+    assert_true(acquire(&client, 2, 3, 2) >= 0);
+    const int64_t token = acquire(&client, 3, 1, -2);
+    assert_int_equal(acquire(&client, 3, 1, -2), token);
+    assert_int_equal(acquire(&client, 3, 1, -2), -1);
+    assert_int_equal(acquire(&client, 3, 2, -2), -1);
+    assert_int_equal(release(&client, 3, 1), RIG_OUTCOME_OK);
+    assert_int_equal(acquire(&client, 3, 2, -2), -1);
+    assert_int_equal(release(&client, 3, 1), RIG_OUTCOME_OK);
+    assert_true(acquire(&client, 3, 2, -2) > token || token == 0);
+    finish(&client, &run);
+}
+
 static void check_row(enum rig_workload workload, enum rig_op_kind put, enum rig_op_kind take, const int64_t *order)
 {
     struct bench_run run;

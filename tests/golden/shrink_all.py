@@ -21,7 +21,7 @@ import golden
 
 SEARCHED = 12  # transactions whose orders are searched, at most
 # Types whose values do not name their writers are refused.
-REFUSED = {"append-register", "bank", "cas-register", "counter", "mutex", "queue", "stack"}
+REFUSED = {"append-register", "bank", "cas-register", "counter", "lock", "mutex", "queue", "stack"}
 # Operations of these types show several reads at once. The part gives them an order, which decides the levels that compare
 # operations, in each of their three orders.
 READS_AT_ONCE = {"dirty-reads", "monotonic"}

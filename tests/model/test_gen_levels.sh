@@ -141,6 +141,12 @@ for type in cas-register mutex; do
         judge 1 strict-serializable $load database.bug=$bug database.bug-rate=1%
     done
 done
+for rules in "" workload.lock.kind=reentrant "workload.lock.kind=semaphore workload.lock.most=3" workload.lock.lease=5ms; do
+    judge 0 strict-serializable workload.type=lock $rules
+    for bug in double-grant repeated-token; do
+        judge 1 strict-serializable workload.type=lock $rules database.bug=$bug database.bug-rate=5%
+    done
+done
 for type in list-append rw-register set; do
     parts="workload.type=$type workload.savepoints.share=30%"
     judge 0 strict-serializable $parts workload.long-transactions.share=5% workload.long-transactions.until-commits=20

@@ -27,7 +27,7 @@ VERIFY = str(pathlib.Path(RIG).with_name("rig-verify"))
 ISOLATIONS = ["serializable", "snapshot-isolation", "repeatable-read", "read-committed", "read-uncommitted"]
 WORKLOADS = ["list-append", "rw-register", "set"]
 # With these, other settings of the simulated database. Operations on objects have no isolation level.
-OTHERS = {"predicate": ["isolation=serializable", "isolation=snapshot-isolation", "isolation=read-committed"], "cas-register": ["info-rate=10%"], "queue": ["info-rate=10%"], "stack": ["info-rate=10%"], "mutex": ["info-rate=10%"],
+OTHERS = {"predicate": ["isolation=serializable", "isolation=snapshot-isolation", "isolation=read-committed"], "cas-register": ["info-rate=10%"], "queue": ["info-rate=10%"], "stack": ["info-rate=10%"], "mutex": ["info-rate=10%"], "lock": ["info-rate=10%"],
           "append-register": ["info-rate=10%"], "counter": ["bug=stale-read", "isolation=read-uncommitted"],
           "bank": ["isolation=read-committed", "isolation=read-uncommitted"]}
 STEP = re.compile(r"(no-order|ww|wr|rw|process|realtime|suppose|reads|commits|G1a|G1b|internal|lost-update|incompatible-order|wrong-total|negative-balance|"

@@ -80,6 +80,11 @@ static void draw_settings(struct rig_rng *rng, enum rig_workload workload, struc
     settings->workload.compare_and_sets = 0.5;
     settings->workload.puts = 0.3;
     settings->workload.values = 4;
+    settings->workload.lock_kind = (int64_t)rig_rng_below(rng, 3);
+    settings->workload.lock_most = 2;
+    settings->workload.lock_lease_ns =
+        settings->workload.lock_kind == RIG_LOCK_OWNER && rig_rng_below(rng, 2) == 0 ? 4 * RIG_SIM_TICK_NS : 0;
+    settings->workload.lock_work = 0.2;
     settings->workload.amount_most = 3;
     settings->workload.amount_negative = 0.2;
     settings->workload.accounts = 3;

@@ -13,6 +13,8 @@ static const struct rig_generator_options defaults = {.type = RIG_WORKLOAD_LIST_
                                                       .compare_and_sets = 0.5,
                                                       .puts = 0.25,
                                                       .values = 5,
+                                                      .lock_most = 2,
+                                                      .lock_work = 0.3,
                                                       .active_keys = 10,
                                                       .key_distribution = RIG_KEYS_EXPONENTIAL,
                                                       .zipf_exponent = 0.99,

@@ -95,6 +95,49 @@ static void locks_are_acquired_and_released_in_turn(void **state)
     rig_generator_free(generator);
 }
 
+/* An acquisition comes first; the owner is the client; a lease follows its limit. */
+static void owners_acquire_work_and_release(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = object_options(RIG_WORKLOAD_LOCK);
+    options.lock_lease_ns = 1000;
+    options.lock_work = 0.3;
+    struct rig_generator *generator = new_generator(&options, 3, 1, 2);
+    unsigned holds = 0, frees = 0, works = 0;
+    for (int i = 0; i < 1000; i++) {
+        struct rig_transaction t = {0};
+        rig_generator_next(generator, &t);
+        const enum rig_op_kind kind = t.ops[0].kind;
+        assert_true(i > 0 || kind == RIG_OP_HOLD);
+        assert_int_equal(t.op_count, kind == RIG_OP_HOLD ? 4 : 1);
+        assert_true(kind == RIG_OP_TOKEN || t.ops[0].value == 1);
+        if (kind == RIG_OP_HOLD) {
+            assert_int_equal(t.ops[1].kind, RIG_OP_LIMIT);
+            assert_int_equal(t.ops[1].value, 1);
+            assert_int_equal(t.ops[2].value, 1000);
+            assert_int_equal(t.ops[3].kind, RIG_OP_TOKEN);
+        }
+        holds += kind == RIG_OP_HOLD;
+        frees += kind == RIG_OP_FREE;
+        works += kind == RIG_OP_TOKEN;
+    }
+    assert_in_range(holds, 250, 400);
+    assert_true(frees > holds);
+    assert_in_range(works, 150, 300);
+    rig_generator_free(generator);
+}
+
+static void leases_are_of_locks_that_are_held_once(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = object_options(RIG_WORKLOAD_LOCK);
+    struct rig_err err = {0};
+    options.lock_lease_ns = 1000;
+    assert_int_equal(rig_generator_check(&options, &err), RIG_OK);
+    options.lock_kind = RIG_LOCK_SEMAPHORE;
+    assert_int_equal(rig_generator_check(&options, &err), RIG_E_PLAN);
+}
+
 static void assert_pairs(const struct rig_transaction *transaction, uint32_t partners[1000], int *writes)
 {
     for (uint32_t i = 0; i + 1 < transaction->op_count; i += 2) {
@@ -382,6 +425,8 @@ int main(void)
         cmocka_unit_test(registers_are_read_written_and_compared),
         cmocka_unit_test(strings_are_put_and_appended_to),
         cmocka_unit_test(locks_are_acquired_and_released_in_turn),
+        cmocka_unit_test(owners_acquire_work_and_release),
+        cmocka_unit_test(leases_are_of_locks_that_are_held_once),
         cmocka_unit_test(pairs_read_one_key_and_write_the_other),
         cmocka_unit_test(banks_move_money_or_read_all),
         cmocka_unit_test(forks_write_each_key_once),

@@ -36,13 +36,14 @@ const char rig_verify_spent[] = "could not be proved within the time for a proof
 
 /* Proves that the units have no order. Gives what the proof lacks, `has_order` where they have one; NULL: nothing. */
 static const char *verify_units(const struct rig_proof *proof, struct rig_order_units *units, uint32_t group_count,
-                                const struct rig_search_from *from, const char *has_order)
+                                bool in_time, const struct rig_search_from *from, const char *has_order)
 {
     RIG_REQUIRE(rig_workload_is_object(proof->history->workload));
     enum { MOST_SECONDS = 20, MOST_WORDS = 1 << 26 };
     const struct rig_order_search question = {.history = proof->history,
                                               .units = units,
                                               .group_count = group_count,
+                                              .in_time = in_time,
                                               .from = from,
                                               .initial = rig_facts_initial(&proof->raw),
                                               .most_steps = UINT64_MAX,
@@ -153,7 +154,7 @@ static const char *check_prefix(const struct rig_proof *proof, const struct rig_
     const struct rig_search_from begin =
         from == NULL ? (struct rig_search_from){0}
                      : (struct rig_search_from){from->count, from->states, from->sizes, from->first, from->used};
-    const char *lacks = fits ? verify_units(proof, &units, 1, from == NULL ? NULL : &begin, "can take effect")
+    const char *lacks = fits ? verify_units(proof, &units, 1, true, from == NULL ? NULL : &begin, "can take effect")
                              : "could not be proved in the memory there is";
     rig_order_units_done(&units);
     return lacks;
@@ -417,7 +418,7 @@ const char *rig_verify_object_order(const struct rig_proof *proof, const struct 
     bool fits = p.kept != NULL;
     const char *lacks = fits ? collect(&p, &fits) : NULL;
     if (fits && lacks == NULL)
-        lacks = verify_units(proof, &p.units, p.group_count, NULL, "has an order with the others");
+        lacks = verify_units(proof, &p.units, p.group_count, false, NULL, "has an order with the others");
     step_ops_done(&p.ops);
     rig_order_units_done(&p.units);
     free(p.kept);

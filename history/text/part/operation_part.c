@@ -70,6 +70,7 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->end = end;
     rig_operation_parser_takes(&part->parser, facts->workload, facts->has_invocations);
     rig_operation_parser_takes(&part->text_parser, facts->workload, facts->has_invocations);
+    part->parser.lock = part->text_parser.lock = facts->lock;
     part->parser.keys_are_values = part->text_parser.keys_are_values = facts->value_keys;
     part->parser.has_texts = part->parser.has_low = false;
     part->text_parser.has_texts = part->text_parser.has_low = false;

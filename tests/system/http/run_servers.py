@@ -183,6 +183,25 @@ class Servers(rig_command.RigTest):
         self.assertIn("duplicated-element", self.queue(1, "workload.keys.active=1", "nemesis.faults=[]", REDELIVER_AFTER="0"))
         self.status(0, self.rig("check", "run/history.rig", "--level", "at-least-once"))
 
+    def lock(self, status, *settings, **environment):
+        times = ("workload.duration=4s", "check.minimum.answering=0%", *settings)
+        done, results = self.run_until(bool, status, CONFIGS / "redis-lock.yaml", *(text for time in times for text in ("--set", time)), run="run", env=environment)
+        self.work_folder_is_empty()
+        self.assertGreater(results["history"]["ok"], 300, repr(done))
+        return {name for name, found in results["anomalies"].items() if found["count"] > 0}
+
+    @needs("redis-server")
+    def test_a_lock_of_redis_has_one_owner_and_growing_tokens(self):
+        for kind in (["nemesis.faults.0.at=[1500ms]"], ["nemesis.faults=[]", "workload.lock.kind=reentrant"],
+                     ["nemesis.faults=[]", "workload.lock.kind=semaphore", "workload.lock.most=3"], ["nemesis.faults=[]", "workload.lock.lease=100ms"]):
+            with self.subTest(kind=kind):
+                self.assertEqual(set(), self.lock(0, *kind))
+                shutil.rmtree(self.folder / "run")
+
+    @needs("redis-server")
+    def test_work_under_an_old_token_is_found(self):
+        self.assertIn("nonlinearizable", self.lock(1, "nemesis.faults=[]", "workload.keys.active=1", "workload.lock.work=60%", REDIS_WORK="unchecked"))
+
     @needs("etcd")
     def test_etcd_by_http(self):
         plan = ETCD.format(faults="[{fault: kill, target: one, at: [1s], for: 500ms}, {fault: partition, target: one, between: nodes, at: [2s], for: 700ms}]")

@@ -14,6 +14,8 @@ LIST, REGISTER, SET, COUNTER, BANK, FORK = "list-append", "rw-register", "set", 
 CLASSIC = MONOTONIC, IDS, DIRTY, SEQUENTIAL, ACID = ("monotonic", "unique-ids", "dirty-reads", "sequential",
                                                      "multi-key-acid")
 CAS, MUTEX, QUEUE, STACK, STRING = "cas-register", "mutex", "queue", "stack", "append-register"
+LOCK, SEMAPHORE = "lock", {"workload": {"lock": {"kind": "semaphore", "most": 3}, "keys": {"active": 2}}}
+LEASE = {"workload": {"lock": {"lease": "2ms"}, "keys": {"active": 2}}, "database": {"bug-rate": "100%"}}
 PREDICATE = "predicate"
 LOG, SKIPS = "log", "monotonic-snapshot-read consistent-view prefix repeatable-read"
 SQL, CHANGES = "sql", {"workload": {"statements": {"updates": "50%", "deletes": "10%"}}}
@@ -99,6 +101,11 @@ PLANTED = {
         (LOG, SER, {"workload": {"operations": {"max": 1}}}, "nonmonotonic-poll", SESSION_SI),
     ],
     "wrong-compare": [(CAS, SER, {}, *UNORDERED), (MUTEX, SER, {}, *UNORDERED)],
+    "double-grant": [(LOCK, SER, {}, *UNORDERED), (LOCK, SER, {"workload": {"lock": {"kind": "reentrant"}}}, *UNORDERED)],
+    "double-release": [(LOCK, SER, {**SEMAPHORE, "database": {"bug-rate": "50%"}}, *UNORDERED)],
+    "repeated-token": [(LOCK, SER, {}, *UNORDERED)],
+    "stale-work": [(LOCK, SER, {"database": {"bug-rate": "100%"}}, *UNORDERED)],
+    "early-expiry": [(LOCK, SER, LEASE, *OBJECT)],
     "refused-write": [(CAS, SER, {}, *UNORDERED)],
     "double-take": [(QUEUE, SER, {}, "duplicated-element", "view-serializable"),
                     (STACK, SER, {}, "duplicated-element", "view-serializable")],

@@ -292,6 +292,13 @@ class Exec(TypesTest):
         results = self.exec("log")
         self.assertEqual(("held", {}), (results["levels"]["strict-serializable"], results["anomalies"]))
 
+    def test_locks_with_owners(self):
+        for settings in ([], ["workload.lock.kind=reentrant"], ["workload.lock.kind=semaphore", "workload.lock.most=3"],
+                         ["workload.lock.lease=20ms"]):
+            with self.subTest(settings=settings):
+                results = self.exec("lock", *settings)
+                self.assertEqual(("held", {}), (results["levels"]["strict-serializable"], results["anomalies"]))
+
     def test_long_forks(self):
         self.exec("long-fork")
 
