@@ -418,6 +418,12 @@ static uint32_t row_transaction(struct rig_generator *generator, struct rig_op *
     return 1;
 }
 
+void rig_generator_give_owner(struct rig_op *ops, uint32_t count, uint32_t client)
+{
+    if (count > 0 && (ops[0].kind == RIG_OP_HOLD || ops[0].kind == RIG_OP_FREE))
+        ops[0].value = client;
+}
+
 /* The share of transactions that count as a write to their key. */
 static double object_writes(const struct rig_generator_options *options)
 {

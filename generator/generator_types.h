@@ -53,4 +53,7 @@ static inline bool rig_generator_has(int64_t workload)
     return type->draw != NULL || type->draw_transaction != NULL;
 }
 
+/* Where clients share one stream: the operations of a lock are those of this client. */
+void rig_generator_give_owner(struct rig_op *ops, uint32_t count, uint32_t client);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/heap.h"
+#include "generator/generator_types.h"
 #include "generator/synthetic/closing_reads.h"
 #include "history/model/certificate.h"
 #include "history/types/types.h"
@@ -114,6 +115,7 @@ static enum rig_rc issue(struct making *m, uint32_t id)
     struct rig_transaction question = {0};
     rig_generator_next(m->generator, &question);
     memcpy(ops_of(m, id), question.ops, question.op_count * sizeof *question.ops);
+    rig_generator_give_owner(ops_of(m, id), question.op_count, id);
     session->op_count = question.op_count;
     session->rollback = question.rollback;
     session->rolls_back = question.rolls_back;

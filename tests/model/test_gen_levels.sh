@@ -144,7 +144,7 @@ done
 for rules in "" workload.lock.kind=reentrant "workload.lock.kind=semaphore workload.lock.most=3" workload.lock.lease=5ms; do
     judge 0 strict-serializable workload.type=lock $rules
     for bug in double-grant repeated-token; do
-        judge 1 strict-serializable workload.type=lock $rules database.bug=$bug database.bug-rate=5%
+        judge 1 strict-serializable workload.type=lock $rules workload.keys.active=2 database.bug=$bug database.bug-rate=5%
     done
 done
 for type in list-append rw-register set; do
