@@ -15,7 +15,7 @@ CLASSIC = MONOTONIC, IDS, DIRTY, SEQUENTIAL, ACID = ("monotonic", "unique-ids", 
                                                      "multi-key-acid")
 CAS, MUTEX, QUEUE, STACK, STRING = "cas-register", "mutex", "queue", "stack", "append-register"
 LOCK, SEMAPHORE = "lock", {"workload": {"lock": {"kind": "semaphore", "most": 3}, "keys": {"active": 2}}}
-LEASE = {"workload": {"lock": {"lease": "2ms"}, "keys": {"active": 2}}, "database": {"bug-rate": "100%"}}
+LEASE = {"workload": {"lock": {"lease": "20ms"}, "keys": {"active": 2}}, "database": {"bug-rate": "100%"}}
 PREDICATE = "predicate"
 LOG, SKIPS = "log", "monotonic-snapshot-read consistent-view prefix repeatable-read"
 SQL, CHANGES = "sql", {"workload": {"statements": {"updates": "50%", "deletes": "10%"}}}
@@ -102,9 +102,9 @@ PLANTED = {
     ],
     "wrong-compare": [(CAS, SER, {}, *UNORDERED), (MUTEX, SER, {}, *UNORDERED)],
     "double-grant": [(LOCK, SER, {}, *UNORDERED), (LOCK, SER, {"workload": {"lock": {"kind": "reentrant"}}}, *UNORDERED)],
-    "double-release": [(LOCK, SER, {**SEMAPHORE, "database": {"bug-rate": "50%"}}, *UNORDERED)],
+    "double-release": [(LOCK, SER, {**SEMAPHORE, "database": {"bug-rate": "50%"}}, *OBJECT)],
     "repeated-token": [(LOCK, SER, {}, *UNORDERED)],
-    "stale-work": [(LOCK, SER, {"database": {"bug-rate": "100%"}}, *UNORDERED)],
+    "stale-work": [(LOCK, SER, {"database": {"bug-rate": "100%"}}, *OBJECT)],
     "early-expiry": [(LOCK, SER, LEASE, *OBJECT)],
     "refused-write": [(CAS, SER, {}, *UNORDERED)],
     "double-take": [(QUEUE, SER, {}, "duplicated-element", "view-serializable"),
