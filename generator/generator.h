@@ -88,7 +88,7 @@ struct rig_load_turn {
     uint32_t number, count; /* among the phases that write the same keys; count 0: no other does */
 };
 
-/* Of locks with owners: one owner, which holds the lock once, or several times, or several owners. */
+/* Kinds of locks: one owner, which holds the lock once, or several times, or several owners. */
 enum rig_lock_kind { RIG_LOCK_OWNER, RIG_LOCK_REENTRANT, RIG_LOCK_SEMAPHORE };
 
 /* The `workload:` section of a plan; stored by rig_generator_option_table. */

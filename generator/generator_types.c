@@ -379,7 +379,7 @@ static uint32_t lock_transaction(struct rig_generator *generator, struct rig_op 
  * go on as if it had not released the lock. The owner is the client. */
 static uint32_t owner_transaction(struct rig_generator *generator, struct rig_op *ops, bool *reads)
 {
-    enum { REENTERS = 4, STAYS = 4 }; /* one in so many */
+    enum { REENTERS = 4, STAYS = 4 }; /* one in 4 */
     const struct rig_generator_options *options = &generator->options;
     struct rig_key_slot *slot = generator->partner;
     const bool acquires = slot == NULL, works = rig_rng_unit(&generator->rng) < options->lock_work;

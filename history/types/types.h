@@ -56,7 +56,7 @@ enum { RIG_WORKLOAD_DEFAULT = RIG_WORKLOAD_LIST_APPEND };
     X(RIG_WORKLOAD_APPEND_REGISTER, RIG_OP_EXTEND, 1)                                                                  \
     X(RIG_WORKLOAD_LOCK, RIG_OP_HOLD, 3)
 
-/* What the acquisitions of locks are limited to, where a file does not say so itself (RIG_OP_LIMIT, RIG_OP_LEASE). */
+/* The limits of acquisitions of locks, where a file does not have them itself (RIG_OP_LIMIT, RIG_OP_LEASE). */
 struct rig_lock_rules {
     int64_t limit;    /* 0: one owner, which holds the lock once */
     int64_t lease_ns; /* 0: none */
