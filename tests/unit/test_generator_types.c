@@ -130,8 +130,9 @@ static void owners_acquire_work_and_release(void **state)
 static void leases_are_of_locks_that_are_held_once(void **state)
 {
     (void)state;
-    struct rig_generator_options options = object_options(RIG_WORKLOAD_LOCK);
+    struct rig_generator_options options = defaults;
     struct rig_err err = {0};
+    options.type = RIG_WORKLOAD_LOCK;
     options.lock_lease_ns = 1000;
     assert_int_equal(rig_generator_check(&options, &err), RIG_OK);
     options.lock_kind = RIG_LOCK_SEMAPHORE;
