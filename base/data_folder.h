@@ -2,8 +2,8 @@
  * Finds files that rig ships beside its binary: dialects, plans, reproductions.
  *
  * Folders, first to last: those of an environment variable, separated by colons; the kind's folder in that of the
- * binary (a build folder has links to its source tree); the same among the installed data, relative to the binary, for a
- * tree that was moved as a whole; and where it was configured to be.
+ * binary (a build folder has links to its source tree); the same among the installed data, relative to the binary, for
+ * a tree that was moved as a whole; and where it was configured to be.
  *
  * Threads: any.
  */

@@ -112,7 +112,8 @@ static enum rig_rc take_plan_of_entry(struct job *job, struct rig_err *err)
     return RIG_OK;
 }
 
-/* The runs of its plan that were made on its server. The run itself was chosen for its anomaly, so it does not count. */
+/* The runs of its plan that were made on its server. The run itself was chosen for its anomaly, so it does not
+ * count. */
 static enum rig_rc take_earlier(struct job *job, const char *folder, const struct rig_cli_saved_run *saved,
                                 struct rig_err *err)
 {

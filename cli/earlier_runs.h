@@ -1,6 +1,6 @@
 /*
- * Runs of a plan that were made before: in its store, by `rig reproduce` and by `rig shrink --plan`. They are evidence of
- * how often an anomaly comes back, so that nothing has to run twice to learn it.
+ * Runs of a plan that were made before: in its store, by `rig reproduce` and by `rig shrink --plan`. They are evidence
+ * of how often an anomaly comes back, so that nothing has to run twice to learn it.
  *
  * Two runs are of the same plan when their plans say the same, apart from the sections name, seed, report, store and
  * check. Runs without a result of a load are none. Space: the texts of the plans, of RIG_EARLIER_RUNS_MOST runs.
@@ -22,8 +22,9 @@ enum { RIG_EARLIER_RUNS_MOST = 4096 };
 struct rig_earlier_runs;
 
 /*
- * Finds the runs with the name of the run in `folder`, the oldest first, and those that reproductions and shrunk plans of
- * this name made: in the store that the folder lies in, and in the one that its plan names. The run itself is left out.
+ * Finds the runs with the name of the run in `folder`, the oldest first, and those that reproductions and shrunk plans
+ * of this name made: in the store that the folder lies in, and in the one that its plan names. The run itself is left
+ * out.
  */
 enum rig_rc rig_cli_earlier_runs_find(const char *folder, const struct rig_cli_saved_run *saved,
                                       struct rig_earlier_runs **runs, struct rig_err *err);

@@ -1,6 +1,6 @@
 /*
- * The options of the commands that load a plan: --set, --on, --seed, --servers, and the requests of `rig check` that a plan
- * has keys for.
+ * The options of the commands that load a plan: --set, --on, --seed, --servers, and the requests of `rig check` that a
+ * plan has keys for.
  *
  * `--level X --level Y` is short for `--set check.levels=X,Y`, and wins over --set; so do the others for their keys.
  */

@@ -61,8 +61,8 @@ enum rig_rc rig_cli_rerun(struct rig_rerun *rerun, const char *const *settings, 
                           struct rig_rerun_result *result, struct rig_err *err);
 /* Packs the folder of a run by `rig bundle`, by a rig of its own, and returns its exit status. After the first run. */
 int rig_cli_rerun_bundle(const struct rig_rerun *rerun, const char *run, const char *output);
-/* Reads a run that was made before, as if it had been made now. `is_judged` is false where it has no result, or was made
- * on another server. */
+/* Reads a run that was made before, as if it had been made now. `is_judged` is false where it has no result, or was
+ * made on another server. */
 enum rig_rc rig_cli_rerun_read(const struct rig_rerun *rerun, const char *folder, const char *server,
                                struct rig_rerun_result *result, struct rig_err *err);
 void rig_cli_rerun_done(struct rig_rerun *rerun);

@@ -6,8 +6,8 @@
  * The transactions read, change, delete and insert rows in the gaps of two tables, those of the first two slots of
  * keys.
  *
- *   skew      selects the gap of one table, and changes the rows in that of the other: two such transactions in opposite
- *             directions have two rw edges in a row
+ *   skew      selects the gap of one table, and changes the rows in that of the other: two such transactions in
+ *             opposite directions have two rw edges in a row
  *   crossing  selects the gap of one table, and inserts a row into that of the other: the same, by predicates
  *   phantom   selects the gap of a table, and inserts a row into it
  *   again     deletes the rows in the gap of a table, inserts one into it, and selects the gap of the other

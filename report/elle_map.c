@@ -4,7 +4,8 @@
  *
  *     {:valid? false,
  *      :anomaly-types (:G2-item),
- *      :anomalies {:G2-item [{:type :G2-item, :transactions [17 23], :steps ["T17 before T23: ..."], :explanation "..."}]},
+ *      :anomalies {:G2-item [{:type :G2-item, :transactions [17 23], :steps ["T17 before T23: ..."],
+ *                             :explanation "..."}]},
  *      :not #{:repeatable-read},
  *      :also-not #{:serializable :strict-serializable}}
  *

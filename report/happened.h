@@ -1,12 +1,12 @@
 /*
- * The event behind a verdict, in one sentence that a person understands without the names of levels and anomalies: "673 acknowledged
- * appends were lost, 660 of them during partition of node-1".
+ * The event behind a verdict, in one sentence that a person understands without the names of levels and anomalies: "673
+ * acknowledged appends were lost, 660 of them during partition of node-1".
  *
  * The finding that weighs most is chosen from those that break what is requested: lost writes first, then reads of
- * what never committed, locks with two owners and other wrong answers of objects, wrong totals, contradicting lists, and
- * last cycles, which only show that no order of some transactions can exist. Writes that were lost are always mentioned.
- * They come first, too, when a fault took effect, or when lists contradict each other or updates were lost: then the
- * loss is the cause. A lost-append by itself can also be a read of a stale copy.
+ * what never committed, locks with two owners and other wrong answers of objects, wrong totals, contradicting lists,
+ * and last cycles, which only show that no order of some transactions can exist. Writes that were lost are always
+ * mentioned. They come first, too, when a fault took effect, or when lists contradict each other or updates were lost:
+ * then the loss is the cause. A lost-append by itself can also be a read of a stale copy.
  *
  * Time: linear in the lost writes times the faults, and in the kept witnesses.
  */

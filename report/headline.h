@@ -2,8 +2,9 @@
  * The opening of a report: what the verdict claims, in one sentence, and the one witness that shows it.
  *
  * The witness is one of the finding that weighs most (happened.h), else one that refutes a requested level, or is a
- * requested anomaly. Witnesses of at most RIG_HEADLINE_SHORT transactions, which a person reads at a glance, come first, and among them the one that refutes the most levels; then
- * longer ones, the shortest first. Anomalies that only a certificate shows count as well.
+ * requested anomaly. Witnesses of at most RIG_HEADLINE_SHORT transactions, which a person reads at a glance, come
+ * first, and among them the one that refutes the most levels; then longer ones, the shortest first. Anomalies that only
+ * a certificate shows count as well.
  *
  * Time: linear in the kept witnesses.
  */

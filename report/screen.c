@@ -1,6 +1,6 @@
 /*
- * The result of a command on a terminal: everything fits one screen, and the verdict comes last, where the eyes are. One
- * witness; a line for each bug; the levels; the load. The files of a run, and `--verbose`, have the rest.
+ * The result of a command on a terminal: everything fits one screen, and the verdict comes last, where the eyes are.
+ * One witness; a line for each bug; the levels; the load. The files of a run, and `--verbose`, have the rest.
  */
 #include <string.h>
 

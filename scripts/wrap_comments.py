@@ -65,6 +65,8 @@ def fixed(text):
         count = 1
         if found:
             words, taken, hanging = paragraph(lines, at, found)
+            if len(words) > 1 and words[-1] == "*/":
+                words[-2:] = [words[-2] + " */"]
             new = wrap(words, lines[at][: found.start("text")], hanging)
             lines[at : at + taken] = new
             count = len(new)

@@ -162,7 +162,8 @@ bool rig_witness_refutes(const struct rig_history *history, enum rig_lattice lat
                          bool settled, uint64_t *refutes)
 {
     *refutes = rig_levels_refuted_by(lattice, witness->anomaly, settled);
-    /* It is about the levels of its transactions; the levels of the whole history are refuted by cycles of other names. */
+    /* It is about the levels of its transactions; the levels of the whole history are refuted by cycles of other
+     * names. */
     if (witness->anomaly == RIG_ANOMALY_G_MIXED)
         return true;
     /* Where not every level is decided, which rules the witnesses break depends on which of them are kept. */

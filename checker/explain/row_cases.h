@@ -1,9 +1,9 @@
 /*
- * From a proof that no choice of the versions that reads of rows missed explains some transactions (infer/row_problem.h,
- * decide/solve/case_search.h) to a witness by cases.
+ * From a proof that no choice of the versions that reads of rows missed explains some transactions
+ * (infer/row_problem.h, decide/solve/case_search.h) to a witness by cases.
  *
- * A case supposes that a transaction reads before another one commits, or after it. A read that does not show a row comes
- * before the first version of a stretch that meets its condition, or after the version that ended the stretch.
+ * A case supposes that a transaction reads before another one commits, or after it. A read that does not show a row
+ * comes before the first version of a stretch that meets its condition, or after the version that ended the stretch.
  */
 #ifndef RIG_CHECKER_EXPLAIN_ROW_CASES_H
 #define RIG_CHECKER_EXPLAIN_ROW_CASES_H

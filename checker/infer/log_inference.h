@@ -3,8 +3,8 @@
  *
  * Edges: ww from the transaction that sent a record to the one that sent the next record of the log; wr from the
  * transaction that sent the last record of a poll, and of each contested one, to the transaction that polled it: those
- * that sent the records before it precede by ww. There are no rw edges, because a poll may end anywhere: it says nothing
- * of the records after its last one.
+ * that sent the records before it precede by ww. There are no rw edges, because a poll may end anywhere: it says
+ * nothing of the records after its last one.
  *
  * Polls are compared with the order of the log (infer/logs.h), within a transaction and between the transactions of a
  * process, its consumer. A poll that failed, or of unknown outcome, leaves a consumer where it was. A record that lies

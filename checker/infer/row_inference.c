@@ -354,8 +354,8 @@ static bool says_nothing(const struct infer *in, const struct shown *shown, uint
            (shown->is_missing && (end == ENDS_DELETED || !rig_row_contents_meet(&shown->condition, end)));
 }
 
-/* Whether the read may miss rows that it asks for because of others that no answer shows: then these decide which versions
- * it may have seen. It may have missed the rows before they were inserted. */
+/* Whether the read may miss rows that it asks for because of others that no answer shows: then these decide which
+ * versions it may have seen. It may have missed the rows before they were inserted. */
 static bool may_have_partners(const struct infer *in, uint32_t txn, uint32_t op)
 {
     const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);

@@ -7,8 +7,8 @@
  * - A read that does not show a row saw one of its versions that do not meet the condition, or no version. These span
  *   from `first` to `last` in the row's chain (struct rig_row_span); in every interpretation the read precedes each
  *   version after `last` that changes whether the row meets the condition. Only the first of these needs an edge, and
- *   only where all versions after `last` meet the condition: so it is the writer of the version after `last`. The read saw
- *   no version that its transaction made later, and none after that. Only the last version that a transaction made
+ *   only where all versions after `last` meet the condition: so it is the writer of the version after `last`. The read
+ *   saw no version that its transaction made later, and none after that. Only the last version that a transaction made
  *   counts: no other one can see an earlier one.
  * - The read also follows what led to `first`. That is the time before the insert of most rows, which needs no edge. A
  *   row that was there from the start (RIG_ROWS_INITIAL) has no such time: `first` is its first version that does not
@@ -49,8 +49,8 @@ struct rig_row_span {
     uint32_t end; /* the last version that any read of its place may have seen, whatever its condition */
 };
 
-/* The span of a read by that condition, of the row that statement `insert` inserted. `own`: the first version of the row
- * that the read's transaction made after it, or RIG_ROW_NONE. */
+/* The span of a read by that condition, of the row that statement `insert` inserted. `own`: the first version of the
+ * row that the read's transaction made after it, or RIG_ROW_NONE. */
 struct rig_row_span rig_row_span_of(const struct rig_row_chains *rows, uint32_t insert,
                                     const struct rig_row_where *condition, uint32_t own);
 /* That version. */

@@ -83,8 +83,8 @@ static inline uint32_t rig_rows_statement(const struct rig_row_chains *rows, uin
 /* The version of the row that the statement made, or RIG_ROW_NONE. Time: the rows of the statement. */
 uint32_t rig_rows_version(const struct rig_row_chains *rows, uint32_t statement, int64_t id);
 
-/* The rows of the table of which a read by the condition says something by not showing them: of `inserts`, the first and
- * *end. Others never meet it, or its clause lets it miss them. */
+/* The rows of the table of which a read by the condition says something by not showing them: of `inserts`, the first
+ * and *end. Others never meet it, or its clause lets it miss them. */
 uint32_t rig_rows_asked(const struct rig_row_chains *rows, uint32_t key, const struct rig_row_where *condition,
                         uint32_t *end);
 

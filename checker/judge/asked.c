@@ -271,8 +271,8 @@ const char *rig_asked_why_contested(const struct rig_verdict *verdict)
     return NULL;
 }
 
-/* Whether there are anomalies of several transactions that may break the level of one of them. A lost update is a cycle,
- * too. */
+/* Whether there are anomalies of several transactions that may break the level of one of them. A lost update is a
+ * cycle, too. */
 static bool shows_more(const struct rig_verdict *verdict)
 {
     const uint64_t named = rig_own_level_reads | RIG_ANOMALY_BIT(RIG_ANOMALY_LOST_UPDATE) |

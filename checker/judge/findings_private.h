@@ -1,6 +1,6 @@
 /*
- * The pieces of rig_findings_add(): private to findings.c, which decides levels, findings_keep.c, which keeps witnesses,
- * and findings_objects.c.
+ * The pieces of rig_findings_add(): private to findings.c, which decides levels, findings_keep.c, which keeps
+ * witnesses, and findings_objects.c.
  */
 #ifndef RIG_CHECKER_JUDGE_FINDINGS_PRIVATE_H
 #define RIG_CHECKER_JUDGE_FINDINGS_PRIVATE_H

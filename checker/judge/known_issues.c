@@ -411,8 +411,8 @@ static void release_history(struct search *search)
     search->depth = search->known_count = 0;
 }
 
-/* `again`: the history is judged first, because `first` is not the verdict on it as it is, or keeps too few witnesses. A
- * loaded one is judged as it was, because shapes may ask for more than an excerpt has. */
+/* `again`: the history is judged first, because `first` is not the verdict on it as it is, or keeps too few witnesses.
+ * A loaded one is judged as it was, because shapes may ask for more than an excerpt has. */
 static enum rig_rc search_history(struct search *search, const struct rig_verdict *first, bool again, bool *explained,
                                   struct rig_err *err)
 {

@@ -8,8 +8,8 @@
  * refuted with every one.
  *
  * CaDiCaL proposes choices, the check of a history with them is the theory: where the check refutes the level, the
- * choices of the reads in its witness become a clause (lazy clause generation; Ohrimenko, Stuckey & Codish 2009, 3). The
- * first proposal takes for each read the write that was acknowledged last before the read's transaction completed.
+ * choices of the reads in its witness become a clause (lazy clause generation; Ohrimenko, Stuckey & Codish 2009, 3).
+ * The first proposal takes for each read the write that was acknowledged last before the read's transaction completed.
  *
  * Time: a check of the history for each proposal, and one for each clause; the solver's budget ends it. Space: 12 bytes
  * a choice, and that of a check. Threads: one.
@@ -23,8 +23,8 @@
 bool rig_repeated_values_matter(const struct rig_verdict *verdict);
 
 /*
- * Completes the verdict on the history by the choices of its ambiguous reads. Takes the history. RIG_E_LIMIT when memory
- * runs out.
+ * Completes the verdict on the history by the choices of its ambiguous reads. Takes the history. RIG_E_LIMIT when
+ * memory runs out.
  */
 enum rig_rc rig_repeated_values_decide(struct rig_history *history, const struct rig_check_options *options,
                                        struct rig_verdict *verdict, struct rig_err *err);

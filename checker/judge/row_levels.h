@@ -1,7 +1,8 @@
 /*
  * Levels of histories of rows whose reads leave open which versions they saw: held where a guess at these versions
- * (infer/row_guess.h) makes a graph without a cycle that the level forbids, and its order explains all reads, or where the
- * solver finds such an order. A level is refuted where the solver proves that there is none, and the proof has a witness.
+ * (infer/row_guess.h) makes a graph without a cycle that the level forbids, and its order explains all reads, or where
+ * the solver finds such an order. A level is refuted where the solver proves that there is none, and the proof has a
+ * witness.
  *
  * Time: that of a judgement and a replay for each guess; later guesses only while some level is open, and the deadline
  * has not come. Memory: that of two judgements, at most the limit, and a replay.

@@ -1,7 +1,7 @@
 /*
- * Promises of delivery, which queues without order make instead of isolation: each message is given at least once, at most
- * once, or exactly once. They are asked for where levels are, and mean that some anomalies do not occur. They say nothing of
- * the order of messages.
+ * Promises of delivery, which queues without order make instead of isolation: each message is given at least once, at
+ * most once, or exactly once. They are asked for where levels are, and mean that some anomalies do not occur. They say
+ * nothing of the order of messages.
  */
 #ifndef RIG_CHECKER_MODEL_DELIVERY_H
 #define RIG_CHECKER_MODEL_DELIVERY_H

@@ -1,8 +1,8 @@
 /*
  * Histories in which each transaction asked for a level of its own: the side column `level`.
  *
- * Such a history is judged by Adya's mixing-correctness (Adya99 5.5): an edge counts when it is obligatory for the level
- * of the transaction that it concerns.
+ * Such a history is judged by Adya's mixing-correctness (Adya99 5.5): an edge counts when it is obligatory for the
+ * level of the transaction that it concerns.
  *
  *   edge                          counts when
  *   ww                            always

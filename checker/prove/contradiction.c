@@ -425,8 +425,8 @@ static struct rig_cycle_shape shape_of(const struct proof *p, const struct rig_w
     return s;
 }
 
-/* Whether each rw step follows one of process or real-time order: then it leaves a later operation than the one that the
- * cycle enters, whatever the order of the reads. */
+/* Whether each rw step follows one of process or real-time order: then it leaves a later operation than the one that
+ * the cycle enters, whatever the order of the reads. */
 static bool follows_order(const struct rig_witness_line *steps, size_t count)
 {
     bool follows = true;

@@ -8,8 +8,8 @@
  * in a proof by cases, what is supposed, or what the opposite supposition refuted. An edge called rw may be ww in
  * truth, if the reader's own version comes before the other one: the cycle is forbidden by the same levels then.
  *
- * Steps over rows are in row_contradiction.h. Their cases stand only at levels whose transactions have a snapshot, or an
- * order.
+ * Steps over rows are in row_contradiction.h. Their cases stand only at levels whose transactions have a snapshot, or
+ * an order.
  *
  * Below read committed, only acknowledged transactions and their reads count, of lists whose reads agree.
  */

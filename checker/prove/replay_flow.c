@@ -144,8 +144,8 @@ struct search {
     uint32_t least;                   /* no transaction below this place in the order matters */
     enum rig_keeps keeps;
     struct rig_replay_before *before; /* where the order of processes counts */
-    /* Where that of real time counts. All paths lead forward in the order, so of two real-time edges one, or one between
-     * their ends, closes a shorter cycle with the rw edge: one is enough. */
+    /* Where that of real time counts. All paths lead forward in the order, so of two real-time edges one, or one
+     * between their ends, closes a shorter cycle with the rw edge: one is enough. */
     uint32_t *early;     /* per transaction: the first end among it and those to which paths lead from it */
     uint32_t *late;      /* per transaction: the last begin among it and those from which paths lead to it */
     uint32_t timed;      /* the transaction whose times are spread to what meet() is given, or RIG_FACT_NONE */

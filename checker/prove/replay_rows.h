@@ -65,8 +65,8 @@ uint32_t rig_replayed_contents(const struct rig_replayed_rows *rows, const struc
                                int64_t version);
 /* Forgets what the last executed transaction wrote. */
 void rig_replayed_rows_begin(struct rig_replayed_rows *rows);
-/* The executed transaction writes the row with the statement at `op` of the history, in place of the version `replaced`;
- * 0: it inserts it. False when memory runs out. */
+/* The executed transaction writes the row with the statement at `op` of the history, in place of the version
+ * `replaced`; 0: it inserts it. False when memory runs out. */
 bool rig_replayed_row_write(struct rig_replayed_rows *rows, struct rig_replayed_row *row, uint32_t txn, uint32_t op,
                             int64_t replaced);
 /* Commits a row that the executed transaction wrote, at that event. False when memory runs out. */

@@ -85,7 +85,8 @@ static bool is_internal(const struct claim *c)
     return found;
 }
 
-/* A row of the statement that was there from the start, and met the condition at each version that the read could see. */
+/* A row of the statement that was there from the start, and met the condition at each version that the read could
+ * see. */
 static bool is_read_miss(const struct claim *c)
 {
     const struct rig_row_miss miss = {.history = c->history,

@@ -1,6 +1,6 @@
 /*
- * Witnesses of single reads over rows (contradiction.h), shown by the raw history: T's operation is a read of a committed
- * transaction; U's is a statement, except for garbage-read and duplicate-elements.
+ * Witnesses of single reads over rows (contradiction.h), shown by the raw history: T's operation is a read of a
+ * committed transaction; U's is a statement, except for garbage-read and duplicate-elements.
  *
  * Time: the rows that the read shows times the statements of a transaction.
  */

@@ -1,8 +1,8 @@
 /*
  * A program that exchanges lines with rig: it reads from its standard input, and writes to its standard output.
  *
- * Its standard error goes to the run's log of programs. Threads: one at a time; interrupts come through the descriptor and the flag given
- * to each call.
+ * Its standard error goes to the run's log of programs. Threads: one at a time; interrupts come through the descriptor
+ * and the flag given to each call.
  */
 #ifndef RIG_DRIVERS_LOCAL_LINE_PROGRAM_H
 #define RIG_DRIVERS_LOCAL_LINE_PROGRAM_H

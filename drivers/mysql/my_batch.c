@@ -7,8 +7,8 @@
 #include "drivers/sql/random_sql.h"
 #include "drivers/sql/sql_ops.h"
 
-/* A request: BEGIN, the statements of operations `from` to `to` - 1, COMMIT. The last one of a transaction that is to be
- * rolled back has no COMMIT. */
+/* A request: BEGIN, the statements of operations `from` to `to` - 1, COMMIT. The last one of a transaction that is to
+ * be rolled back has no COMMIT. */
 struct batch {
     bool begins, commits, is_last;
     uint32_t from, to;

@@ -67,8 +67,8 @@ MYSQL_STMT *rig_my_execute(struct rig_my_connection *connection, uint32_t number
                            MYSQL_BIND *values, MYSQL_STMT **failed);
 
 /*
- * Runs `sql`, one or more statements, to its end; `take` gets the rows of each, or NULL of one that gives none, and does
- * not free them. False: the one after those that were taken failed.
+ * Runs `sql`, one or more statements, to its end; `take` gets the rows of each, or NULL of one that gives none, and
+ * does not free them. False: the one after those that were taken failed.
  */
 bool rig_my_each_answer(struct rig_my_connection *connection, const char *sql, int64_t deadline_ns,
                         void (*take)(void *context, MYSQL_RES *result), void *context);

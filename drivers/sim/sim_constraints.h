@@ -1,9 +1,9 @@
 /*
- * The constraints of the workload sql in the simulated database (history/types/row_values.h): u is unique in its table, and r
- * refers to the u of a row of the same table.
+ * The constraints of the workload sql in the simulated database (history/types/row_values.h): u is unique in its table,
+ * and r refers to the u of a row of the same table.
  *
- * A commit checks them for the rows that it inserts and removes, on the newest rows and its own; the commit that would break
- * one fails. A bug checks references on the rows as they were when the transaction began.
+ * A commit checks them for the rows that it inserts and removes, on the newest rows and its own; the commit that would
+ * break one fails. A bug checks references on the rows as they were when the transaction began.
  *
  * Time: the rows of a table, for each such row. Threads: one.
  */

@@ -1,10 +1,10 @@
 /*
  * Logs: records with offsets, and consumers that poll them.
  *
- * A session is a consumer. It begins at the start of each log and goes on after the last record that it polled; a poll may
- * end before the log does. A transaction takes effect at its commit, in one step: first its polls, which show none of its
- * own records, then its sends. One that fails moves no consumer. Its records take offsets that no poll shows, which
- * leaves gaps.
+ * A session is a consumer. It begins at the start of each log and goes on after the last record that it polled; a poll
+ * may end before the log does. A transaction takes effect at its commit, in one step: first its polls, which show none
+ * of its own records, then its sends. One that fails moves no consumer. Its records take offsets that no poll shows,
+ * which leaves gaps.
  */
 #include "drivers/sim/engine_priv.h"
 

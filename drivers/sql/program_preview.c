@@ -1,4 +1,5 @@
-/* The hook `preview` of drivers whose sessions a program carries, for the workload sql: its statements have no forms. */
+/* The hook `preview` of drivers whose sessions a program carries, for the workload sql: its statements have no
+ * forms. */
 #include "drivers/sql/program_client.h"
 #include "drivers/sql/program_schema.h"
 #include "drivers/sql/random_sql.h"

@@ -410,9 +410,10 @@ static void add_insert(const struct statement *s, struct rig_buf *sql)
     rig_buf_add_char(sql, ')');
 }
 
-/* Of MySQL: part 0 clears @rig, the last one reads it. @rig takes v, which its own assignment sees as it was, and not p:
- * with a further table MySQL makes all assignments at once, and p would still be the version before. Between them the rows get their version and are collected, and a
- * delete then removes those that it marked, by the same condition. */
+/* Of MySQL: part 0 clears @rig, the last one reads it. @rig takes v, which its own assignment sees as it was, and not
+ * p: with a further table MySQL makes all assignments at once, and p would still be the version before. Between them
+ * the rows get their version and are collected, and a delete then removes those that it marked, by the same
+ * condition. */
 static void add_collected(const struct statement *s, uint32_t part, struct rig_buf *sql)
 {
     const bool removes = rig_row_action(s->number) == RIG_ROWS_DELETE;
@@ -439,8 +440,8 @@ static void add_collected(const struct statement *s, uint32_t part, struct rig_b
     }
 }
 
-/* Standard SQL: the rows get their version, and are selected by it. Those of a delete get its number as p, because a read
- * of what is not committed shows v, and are then removed. */
+/* Standard SQL: the rows get their version, and are selected by it. Those of a delete get its number as p, because a
+ * read of what is not committed shows v, and are then removed. */
 static void add_marked(const struct statement *s, uint32_t part, struct rig_buf *sql)
 {
     const bool removes = rig_row_action(s->number) == RIG_ROWS_DELETE;

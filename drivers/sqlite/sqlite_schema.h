@@ -35,8 +35,8 @@ void rig_sqlite_schema_index(const struct rig_sqlite_schema *schema, struct rig_
 /* The script that sets a connection up: its pragmas. */
 void rig_sqlite_schema_pragmas(const struct rig_sqlite_schema *schema, struct rig_buf *sql);
 
-/* The words of the shell `sqlite3` for scripts: a process for each session, each with the plan's pragmas. RIG_E_PLAN: the
- * plan needs one process for all sessions. */
+/* The words of the shell `sqlite3` for scripts: a process for each session, each with the plan's pragmas. RIG_E_PLAN:
+ * the plan needs one process for all sessions. */
 enum rig_rc rig_sqlite_schema_shell(const struct rig_sqlite_options *options, const struct rig_row_schema *rows,
                                     struct rig_row_shell *shell, struct rig_err *err);
 

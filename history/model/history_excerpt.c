@@ -49,8 +49,8 @@ static bool reads_pairs(unsigned kind)
     return rig_op_reads_rows(kind) || rig_op_reads_records(kind);
 }
 
-/* Takes the hidden elements out of a list, which may be the history's own. A row, of an id and a version, is hidden as a
- * whole, and so is a record; its offset hides nothing. False when memory runs out. */
+/* Takes the hidden elements out of a list, which may be the history's own. A row, of an id and a version, is hidden as
+ * a whole, and so is a record; its offset hides nothing. False when memory runs out. */
 static bool hide_elements(struct passing *p, const struct rig_txn_op *op, const int64_t **list, uint32_t *count)
 {
     const uint32_t key = op->key, width = reads_pairs(op->kind) && *count % 2 == 0 ? 2 : 1;

@@ -1,7 +1,7 @@
 /*
  * Values that several writes share. The reader of a file in which values repeat gives the n-th write of 5 to a key the
- * value "5#n", and a read that may show several of them the shared value "5#?". The run of '#' is longer than any in the
- * file.
+ * value "5#n", and a read that may show several of them the shared value "5#?". The run of '#' is longer than any in
+ * the file.
  *
  * Each function takes numbers of value texts (history/model/value_texts.h). Threads: any.
  */

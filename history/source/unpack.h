@@ -16,8 +16,8 @@
 
 /* Whether an input that begins so is one of these, so that its form shows only afterwards. */
 bool rig_unpack_is_wanted(const char *data, size_t size);
-/* Replaces the bytes by their content, as often as that is packed. RIG_E_INPUT for damaged data, and where rig was built
- * without the library. */
+/* Replaces the bytes by their content, as often as that is packed. RIG_E_INPUT for damaged data, and where rig was
+ * built without the library. */
 enum rig_rc rig_unpack(struct rig_source_bytes *bytes, const char *name, size_t limit_bytes, struct rig_err *err);
 
 #endif

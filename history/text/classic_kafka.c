@@ -6,9 +6,9 @@
  *   {:f :txn}   both
  *   {:f :assign, :value [5 7]}, {:f :subscribe ...}  nothing: they move the consumer
  *
- * A poll directly after a send to its key is the acknowledgement; without a result where the offset is not known. A poll
- * of nil before another one says that the consumer was moved. It is written where a consumer polls a log that it had
- * polled before and has left since: by an assignment of other logs, or to the beginning; by any subscription, under
+ * A poll directly after a send to its key is the acknowledgement; without a result where the offset is not known. A
+ * poll of nil before another one says that the consumer was moved. It is written where a consumer polls a log that it
+ * had polled before and has left since: by an assignment of other logs, or to the beginning; by any subscription, under
  * which logs come and go; or by a rebalance (:rebalance-log) during the transaction.
  *
  * Polls of a transaction of unknown outcome may have shown any log: they are polls of all of them without a result.

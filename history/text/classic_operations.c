@@ -301,7 +301,8 @@ static const struct rig_classic_form *find_given(const struct rig_classic *r, en
     }
     if (last != &rig_classic_long_fork && rig_classic_no_process.is_it(r))
         return &rig_classic_no_process;
-    /* Without a form for its values a file of multi-key-acid or of logs is read as it is; others then say what is wrong. */
+    /* Without a form for its values a file of multi-key-acid or of logs is read as it is; others then say what is
+     * wrong. */
     return last == &rig_classic_multi_key || last == &rig_classic_kafka ? NULL : last;
 }
 

@@ -2,8 +2,8 @@
  * The SQL of conditions, values and assignments of the workload sql (history/types/row_values.h), for drivers and for
  * witnesses: the same text in every dialect, except for the words in which dialects differ.
  *
- * Constants are written into the text. A value of a text column is a letter in quotes. Pure functions that add text to a
- * buffer; `words` is a sum of enum rig_row_words.
+ * Constants are written into the text. A value of a text column is a letter in quotes. Pure functions that add text to
+ * a buffer; `words` is a sum of enum rig_row_words.
  */
 #ifndef RIG_HISTORY_TYPES_ROW_CLAUSES_H
 #define RIG_HISTORY_TYPES_ROW_CLAUSES_H
@@ -225,7 +225,8 @@ static inline void rig_row_say_condition(const struct rig_row_where *condition, 
         rig_buf_printf(text, "%s in %" PRId64 "..%" PRId64, column, least, condition->most * unit + unit - 1);
 }
 
-/* "insert 4 4030", "where 0: id >= 1000", with the table and the row's number. False, and nothing: it is none of these. */
+/* "insert 4 4030", "where 0: id >= 1000", with the table and the row's number. False, and nothing: it is none of
+ * these. */
 static inline bool rig_row_say_op(unsigned kind, const char *table, int64_t value, struct rig_buf *text)
 {
     static const char *const actions[] = {"insert", "update", "delete", "row"};

@@ -5,9 +5,9 @@
  *     # sql: 1 tables, 16 clients, no read locks by chance
  *     # sql read: SELECT v FROM rig_run.rig_list_0 WHERE k = $1::bigint
  *
- * The statements of a transaction follow from its operations, so an operation takes no space for them. A text of several
- * statements has `\n` between them; one that begins with -- is a remark. A read that locks only by chance is shown in
- * both forms, because its record does not say which one it took.
+ * The statements of a transaction follow from its operations, so an operation takes no space for them. A text of
+ * several statements has `\n` between them; one that begins with -- is a remark. A read that locks only by chance is
+ * shown in both forms, because its record does not say which one it took.
  *
  * Pure functions; each reads the metadata again. Time: linear in it and in the operations.
  */
@@ -57,8 +57,8 @@ struct rig_sent_question {
 void rig_sent_sql_say_session(const struct rig_sent_sql *sent, const char *before, struct rig_buf *out);
 void rig_sent_sql_say(const struct rig_sent_sql *sent, const struct rig_sent_question *question, const char *before,
                       struct rig_buf *out);
-/* The same of a transaction of a history; the last line says how it ended. False, and nothing is added, when memory runs
- * out or its keys are texts. */
+/* The same of a transaction of a history; the last line says how it ended. False, and nothing is added, when memory
+ * runs out or its keys are texts. */
 bool rig_sent_sql_say_txn(const struct rig_sent_sql *sent, const struct rig_history *history, uint32_t txn,
                           const char *before, struct rig_buf *out);
 

@@ -21,8 +21,8 @@ struct rig_site;
 /* RIG_E_INPUT: `store` is no readable folder. */
 enum rig_rc rig_site_new(const char *store, struct rig_site **site, struct rig_err *err);
 /*
- * Answers only requests to this address ("127.0.0.1:8437") and to localhost: a page of another site, whose name leads to
- * the loopback address, gets nothing. Before the first request; without it any Host is taken.
+ * Answers only requests to this address ("127.0.0.1:8437") and to localhost: a page of another site, whose name leads
+ * to the loopback address, gets nothing. Before the first request; without it any Host is taken.
  */
 void rig_site_require_host(struct rig_site *site, const char *address);
 /* A rig_web_answer_fn; `site` is the context. */

@@ -1,9 +1,9 @@
 /*
  * Files of a store for readers elsewhere: nothing but what rig writes, and nothing outside of the store.
  *
- * A path is walked folder by folder, by descriptors, and no link is followed. Only names of base/run_files.h are opened,
- * below <name>/<UTC time>. A run without a result gives its plan, its log and its progress alone: the logs of its nodes
- * may still have secrets, which rig removes before it writes the result.
+ * A path is walked folder by folder, by descriptors, and no link is followed. Only names of base/run_files.h are
+ * opened, below <name>/<UTC time>. A run without a result gives its plan, its log and its progress alone: the logs of
+ * its nodes may still have secrets, which rig removes before it writes the result.
  */
 #ifndef RIG_JOBS_SERVE_STORE_FILE_H
 #define RIG_JOBS_SERVE_STORE_FILE_H

@@ -1,7 +1,7 @@
 /*
  * The smallest history that one level allows and another one forbids: each history of lists or registers is made and
- * checked, with fewer operations first, then with fewer transactions, then with fewer pairs of transactions in the order
- * of processes or of real time.
+ * checked, with fewer operations first, then with fewer transactions, then with fewer pairs of transactions in the
+ * order of processes or of real time.
  *
  * All transactions are acknowledged. Every key is written and read, because versions that no read shows can follow any
  * order that explains the others. Histories that some serial order explains are not checked. A history counts if the

@@ -53,9 +53,9 @@ enum rig_run_mark rig_run_mark_take(int folder, int *hold);
 enum { RIG_STORE_PATH_BYTES = 4096 };
 
 /*
- * Makes <store>/<name>/<UTC time> (mode 0700, parents too; 0750 where the store's folder is setgid and its group may read it) with its mark (jobs/store/store_folder.h), moves the link
- * <store>/<name>/latest to it atomically, and writes the folder's path. `hold` gets the hold on the mark; NULL: the
- * folder gets no mark, and `rig store` leaves it alone.
+ * Makes <store>/<name>/<UTC time> (mode 0700, parents too; 0750 where the store's folder is setgid and its group may
+ * read it) with its mark (jobs/store/store_folder.h), moves the link <store>/<name>/latest to it atomically, and writes
+ * the folder's path. `hold` gets the hold on the mark; NULL: the folder gets no mark, and `rig store` leaves it alone.
  */
 enum rig_rc rig_store_make(const char *store, const char *name, char path[RIG_STORE_PATH_BYTES], int *hold,
                            struct rig_err *err);

@@ -449,8 +449,8 @@ static enum rig_rc bind_group(struct rig_plan_section *section, const struct rig
 }
 
 /*
- * A mapping in place of a choice, where the section also has an option of shares of that choice: `isolation: {a: 60%}` is
- * `isolation-shares: "a: 60%"`. `*node` is then a single value, and the target that option.
+ * A mapping in place of a choice, where the section also has an option of shares of that choice: `isolation: {a: 60%}`
+ * is `isolation-shares: "a: 60%"`. `*node` is then a single value, and the target that option.
  */
 static enum rig_rc take_shares(struct rig_plan_section *section, const struct rig_yaml_tree *tree, const char *name,
                                struct target *target, const struct rig_yaml_node **node, struct rig_err *err)

@@ -448,8 +448,8 @@ static uint32_t ordered_before(const struct search *s, enum execution_order orde
     return before;
 }
 
-/* The writers that `txn` read from before its operation `op` and, with `writes`, those that it overwrote; and those that
- * the order puts before it. */
+/* The writers that `txn` read from before its operation `op` and, with `writes`, those that it overwrote; and those
+ * that the order puts before it. */
 static uint32_t met_before(const struct search *s, enum execution_order order, int txn, int op, bool writes)
 {
     uint32_t met = ordered_before(s, order, txn);

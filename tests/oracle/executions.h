@@ -42,11 +42,11 @@
  * returns the last version in AR that is in VIS.
  *
  * Session and strong forms (Daudjee & Salem 2004, 2006; Cerone & Gotsman 2018, 2; Biswas & Enea 2019, 2.2): AR, and VIS
- * where there is one, contains the order of each process, or that of real time. A transaction has met what the order puts
- * before it before its first operation (MAV, ML, MSR), and depends on it (ML, CV, PL3U): A before B when A is ok and completed before B was invoked.
- * An info transaction has no end: it follows the earlier transactions of its process, and precedes nothing. Without
- * invocations a process is still sequential: its ok completions precede its later transactions. Nothing else has real
- * time.
+ * where there is one, contains the order of each process, or that of real time. A transaction has met what the order
+ * puts before it before its first operation (MAV, ML, MSR), and depends on it (ML, CV, PL3U): A before B when A is ok
+ * and completed before B was invoked. An info transaction has no end: it follows the earlier transactions of its
+ * process, and precedes nothing. Without invocations a process is still sequential: its ok completions precede its
+ * later transactions. Nothing else has real time.
  *
  * Lists. An append extends the existing list, so a version's list holds the appends of its predecessors and its own
  * (traceability, Kingsbury & Alvaro 2020, 4.2): RC and above require each read to be such a list. A list that ends with

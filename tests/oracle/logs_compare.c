@@ -5,8 +5,8 @@
  *
  * Histories are small, random, and written as Jepsen's workload for Kafka records them. They come from a run of logs in
  * which records, offsets and positions are then changed at random in about half of the histories. Brute force shares no
- * code with rig: each anomaly is looked for as it is defined, pair by pair, and each order of the committed transactions
- * is carried out: a send appends, a poll shows the records that follow its consumer's position.
+ * code with rig: each anomaly is looked for as it is defined, pair by pair, and each order of the committed
+ * transactions is carried out: a send appends, a poll shows the records that follow its consumer's position.
  *
  * A level that is held must have such an order, and one that is refuted must have none.
  */

@@ -89,8 +89,8 @@ static bool is_well_formed(const struct world *w)
     return true;
 }
 
-/* Whether the elements of committed transactions in each committed read are a prefix of the key's order. The reader's own
- * appends are among them: its version was made on top of what it shows before them. */
+/* Whether the elements of committed transactions in each committed read are a prefix of the key's order. The reader's
+ * own appends are among them: its version was made on top of what it shows before them. */
 static bool agrees(const struct world *w)
 {
     for (int t = 0; t < w->history->txn_count; t++) {

@@ -371,8 +371,8 @@ static bool breaks_cursor(const struct question *q, const struct known *known)
     return false;
 }
 
-/* The transactions with an edge into an operation of `txn` before `op`: wr and, with `writes`, ww; and those that the order
- * puts before it. */
+/* The transactions with an edge into an operation of `txn` before `op`: wr and, with `writes`, ww; and those that the
+ * order puts before it. */
 static uint32_t met_before(const struct question *q, const struct edges *edges, int txn, int op, bool writes)
 {
     uint32_t met = 0;

@@ -12,8 +12,10 @@
  * - RC: no rw. CS: rw and ww of one key. MAV: rw out of an operation, wr of the same writer into an earlier one. ML:
  *   one rw out of an operation, and a path of ww and wr that arrives at an earlier one. MSR: each rw directly behind ww
  *   or wr into an earlier operation. CV, PSI: one rw. RA: rw and wr. UA: rw and wr or ww. CC: one rw, the rest wr.
- *   PREFIX: each rw directly behind wr. SI: no two adjacent rw. PL3U: at most one rw out of a transaction that only reads.
- *   SER, RR: any. An edge of the order arrives at all operations. (Adya 1999, 4; Cerone, Bernardi & Gotsman 2015, 3; Cerone & Gotsman 2018, 4; docs/checker/levels.md.)
+ *   PREFIX: each rw directly behind wr. SI: no two adjacent rw. PL3U: at most one rw out of a transaction that only
+ *   reads.
+ *   SER, RR: any. An edge of the order arrives at all operations. (Adya 1999, 4; Cerone, Bernardi & Gotsman 2015, 3;
+ *   Cerone & Gotsman 2018, 4; docs/checker/levels.md.)
  * - RA, CC, UA, PREFIX, PSI, SI, RR and SER also need reads that agree with their own transaction (Int).
  *
  * The order of a pair that leads to a forbidden cycle at once is known to be the other one, so that few pairs need both

@@ -1,6 +1,6 @@
 /*
- * Random small histories of rows whose reads saw any version of each row: an insert, then an update or a delete, each by
- * some transaction. So levels are refuted by cycles, and by cases where reads miss rows (no-version-order).
+ * Random small histories of rows whose reads saw any version of each row: an insert, then an update or a delete, each
+ * by some transaction. So levels are refuted by cycles, and by cases where reads miss rows (no-version-order).
  *
  * The same arguments give the same history.
  */

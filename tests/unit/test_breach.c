@@ -270,8 +270,8 @@ static uint32_t close_over(const struct execution *e, const uint32_t *sets, uint
     return set;
 }
 
-/* The transactions that it saw before operation `op` (UINT32_MAX: at all), by wr edges and, with `writes`, ww edges; and
- * those that the order puts before it, which it saw before its first operation. */
+/* The transactions that it saw before operation `op` (UINT32_MAX: at all), by wr edges and, with `writes`, ww edges;
+ * and those that the order puts before it, which it saw before its first operation. */
 static uint32_t met_before(const struct execution *e, uint32_t node, uint32_t op, bool writes)
 {
     const struct question *q = e->q;

@@ -106,8 +106,8 @@ static void relate(struct sheet *sheet, enum rig_along along)
     }
 }
 
-/* Whether `a` enters the transaction of the read by an edge that arrives before operation `op`: by a wr or a ww edge, or
- * by the order, which is before its first operation. */
+/* Whether `a` enters the transaction of the read by an edge that arrives before operation `op`: by a wr or a ww edge,
+ * or by the order, which is before its first operation. */
 static bool enters_before(const struct sheet *sheet, uint32_t a, uint32_t r, uint32_t op, bool ww)
 {
     const struct rig_problem *problem = &sheet->problem;

@@ -22,7 +22,8 @@ struct rig_mixed_question {
 };
 
 /*
- * Finds cycles among the selected transactions: one of each strongly connected component, the shortest first. Release with rig_mixed_done(), also after a failure. RIG_E_LIMIT when memory runs out.
+ * Finds cycles among the selected transactions: one of each strongly connected component, the shortest first. Release
+ * with rig_mixed_done(), also after a failure. RIG_E_LIMIT when memory runs out.
  */
 enum rig_rc rig_mixed_find(const struct rig_mixed_question *question, struct rig_arena *arena,
                            struct rig_cycles_found *found, struct rig_err *err);
