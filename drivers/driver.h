@@ -349,8 +349,8 @@ struct rig_server_variation {
 struct rig_cluster_ops {
     /* True when these options ask rig to start the cluster (and not to use an existing one). (r) */
     bool (*wanted)(const void *options);
-    /* Optional: whether a server of this version (NULL: of the options' own, true where they name none) is installed, such
-     * that `start` finds it. Reads folders alone. */
+    /* Optional: whether a server of this version (NULL: of the options' own, true where they name none) is installed,
+     * such that `start` finds it. Reads folders alone. */
     bool (*has_version)(const void *options, const char *version);
     /* Starts every node and waits until they answer. Blocks up to the start time-out. Processes are children of rig.
      * (r) */

@@ -172,7 +172,8 @@ uint32_t rig_generator_keys_a_read(const struct rig_generator_options *options);
 enum rig_final_reads rig_generator_final_reads(const struct rig_generator_options *options);
 /* Whether a closing or final read is repeated until it shows nothing, as each takes what it shows. */
 bool rig_generator_drains(const struct rig_generator_options *options);
-/* Whether such a read, which was acknowledged with this result of its only operation, is repeated: it took something. */
+/* Whether such a read, which was acknowledged with this result of its only operation, is repeated: it took
+ * something. */
 bool rig_generator_drains_on(const struct rig_generator_options *options, enum rig_read_state state, uint32_t count);
 /* How often such a read is repeated at most: more than any key was given, for a database that always gives
  * something. */

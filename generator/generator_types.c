@@ -284,8 +284,8 @@ static double rows_writes(const struct rig_generator_options *options)
 }
 
 /*
- * Transactions of logs: sends, each directly followed by the poll that is its acknowledgement, and polls. A poll moves its
- * consumer, so that no transaction only reads.
+ * Transactions of logs: sends, each directly followed by the poll that is its acknowledgement, and polls. A poll moves
+ * its consumer, so that no transaction only reads.
  */
 static uint32_t log_transaction(struct rig_generator *generator, struct rig_op *ops, bool *read_only)
 {

@@ -43,7 +43,8 @@ static inline uint64_t rig_position_in_phase(uint64_t position)
 }
 
 struct rig_question_stream_ops {
-    /* Writes ops (owned by the stream, valid until the next call), op_count, hold, rollback, rolls_back and read_only of the next
+    /* Writes ops (owned by the stream, valid until the next call), op_count, hold, rollback, rolls_back and read_only
+     * of the next
        transaction. Not called when none is left. (required) */
     void (*next)(struct rig_question_stream *stream, struct rig_transaction *transaction);
     /* The number of transactions left; RIG_QUESTIONS_ENDLESS. (required) */

@@ -28,8 +28,9 @@ struct rig_fleet {
     struct rig_node_address planned[RIG_NODES_MOST]; /* for nodes that rig did not start; empty: unknown */
 };
 
-/* Looks at the nodes of the cluster, which is up. RIG_E_CLUSTER when there are too many, when a target of the plan is a role and
- * there is no source for the nodes' roles, and when a command has a placeholder without a value for its node. */
+/* Looks at the nodes of the cluster, which is up. RIG_E_CLUSTER when there are too many, when a target of the plan is a
+ * role and there is no source for the nodes' roles, and when a command has a placeholder without a value for its
+ * node. */
 enum rig_rc rig_fleet_init(struct rig_fleet *fleet, struct rig_err *err);
 
 /* Never fails: a node without an answer is not reachable. */

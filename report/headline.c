@@ -23,8 +23,8 @@ static bool is_better(const struct rig_witness *a, const struct rig_witness *b)
     return a_levels != b_levels ? a_levels > b_levels : a->txn_count < b->txn_count;
 }
 
-/* `of` has the requests of `verdict`, or is the certificate's verdict on the same history. `only`: an anomaly, whether it
- * is requested or not; RIG_ANOMALY_COUNT: any that is. */
+/* `of` has the requests of `verdict`, or is the certificate's verdict on the same history. `only`: an anomaly, whether
+ * it is requested or not; RIG_ANOMALY_COUNT: any that is. */
 static void consider(struct rig_headline *best, const struct rig_verdict *verdict, const struct rig_verdict *of,
                      enum rig_anomaly only)
 {

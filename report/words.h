@@ -50,9 +50,9 @@ const char *rig_words_fate(enum rig_fate fate);
 
 /* Bits of the levels with this fate. */
 uint64_t rig_words_levels_of(const struct rig_verdict *verdict, enum rig_fate fate);
-/* Bits: those of `set` that reports for people list: plain levels, the session and strong forms of read uncommitted, read
- * committed, snapshot isolation and serializable, and another form only where it is among the weakest refuted or the
- * strongest held levels, or where nothing that is listed tells that it is open. */
+/* Bits: those of `set` that reports for people list: plain levels, the session and strong forms of read uncommitted,
+ * read committed, snapshot isolation and serializable, and another form only where it is among the weakest refuted or
+ * the strongest held levels, or where nothing that is listed tells that it is open. */
 uint64_t rig_words_levels_listed(const struct rig_verdict *verdict, uint64_t set);
 /* The names of the levels in `set`, in the lattice's order, separated by ", "; "none" when empty. */
 void rig_words_levels(struct rig_buf *out, uint64_t set);

@@ -27,8 +27,8 @@
  * Repeatable read (PL-2.99) and cursor stability are about items: they allow every cycle with an rw edge by a
  * predicate. A read of a key without a row is one, and so is the miss of an element of a set.
  *
- * Process and real-time edges count as what the reader sees: like wr edges, into all operations of a transaction. CURSOR
- * forbids them in cycles without rw edges only.
+ * Process and real-time edges count as what the reader sees: like wr edges, into all operations of a transaction.
+ * CURSOR forbids them in cycles without rw edges only.
  */
 #ifndef RIG_CHECKER_DECIDE_RULE_H
 #define RIG_CHECKER_DECIDE_RULE_H

@@ -1,10 +1,10 @@
 /*
  * The records of the logs of a history, and their order: what sends and polls of acknowledged transactions show of it.
  *
- * A log (key) is a sequence of records. A record is a value that one transaction sent, and its offset, which grows along
- * the log and may leave gaps. A send is an operation with a value; the poll of its key directly after it is the
- * acknowledgement, which shows the record alone, or nothing where the offset is not known. Any other poll shows a run of
- * records; a poll of nil says that the consumer was moved, so nothing is known of its position.
+ * A log (key) is a sequence of records. A record is a value that one transaction sent, and its offset, which grows
+ * along the log and may leave gaps. A send is an operation with a value; the poll of its key directly after it is the
+ * acknowledgement, which shows the record alone, or nothing where the offset is not known. Any other poll shows a run
+ * of records; a poll of nil says that the consumer was moved, so nothing is known of its position.
  *
  * The offset of a record is the one at which acknowledged transactions show it. A record that two offsets, or an offset
  * that two records have is contested, and has no place in the order. (Jepsen, jepsen.tests.kafka.)
@@ -39,8 +39,8 @@ struct rig_log_clash {
 };
 
 /* Memory comes from the arena. Calls `clash` for each two records with one offset. RIG_E_INPUT when an operation is of
- * another type, a value is sent twice to a key, or an acknowledgement shows anything but what was sent; RIG_E_LIMIT when
- * memory runs out, also in `clash`, which is false then. */
+ * another type, a value is sent twice to a key, or an acknowledgement shows anything but what was sent; RIG_E_LIMIT
+ * when memory runs out, also in `clash`, which is false then. */
 enum rig_rc rig_logs_build(const struct rig_history *history, struct rig_arena *arena, struct rig_logs *logs,
                            bool (*clash)(void *context, const struct rig_log_clash *found), void *context,
                            struct rig_err *err);

@@ -169,7 +169,8 @@ uint64_t rig_anomaly_cases(enum rig_anomaly anomaly);
 
 /* The name that engineers use where the field's term is another one: "write-skew" for G2-item; NULL: none. */
 const char *rig_anomaly_plain(enum rig_anomaly anomaly);
-/* Names that stand for several anomalies, or for one of another name: "G1", "G-single-process", "write-skew". False past the end. */
+/* Names that stand for several anomalies, or for one of another name: "G1", "G-single-process", "write-skew". False
+ * past the end. */
 bool rig_anomaly_group(uint32_t index, const char **name, uint64_t *anomalies);
 /* By name of an anomaly or a group, exact: bits, and the proper name; false when there is neither. */
 bool rig_anomaly_find_all(const char *name, uint64_t *anomalies, const char **proper);

@@ -1,8 +1,9 @@
 /*
  * Durability as a verdict beside isolation (docs/checker/durability.md): pure data.
  *
- * A crash takes commits that reads had shown, or that had been acknowledged. Three promises, from the strongest: acknowledged commits are durable; what is recovered is a prefix in an order that keeps real time;
- * what is recovered is a prefix in some order of dependencies.
+ * A crash takes commits that reads had shown, or that had been acknowledged. Three promises, from the strongest:
+ * acknowledged commits are durable; what is recovered is a prefix in an order that keeps real time; what is recovered
+ * is a prefix in some order of dependencies.
  */
 #ifndef RIG_CHECKER_MODEL_DURABILITY_H
 #define RIG_CHECKER_MODEL_DURABILITY_H

@@ -8,11 +8,12 @@
  * The exact lattice follows from the rules. The reference's lattice (Kingsbury & Alvaro 2020) lacks some implications,
  * and refutes by the names of anomalies alone; it is for comparing verdicts.
  *
- * Levels come in three orders (rig_along): plain, with the order of each process (session), and with real time (strong).
+ * Levels come in three orders (rig_along): plain, with the order of each process (session), and with real time
+ * (strong).
  *
- * Sources as in anomaly.h; BE19 = Biswas & Enea, OOPSLA 2019; BERN95 = Berenson et al., SIGMOD 1995; BAILIS14 = Bailis et al., VLDB 2014; DAUD04/06 =
- * Daudjee & Salem; HW90 = Herlihy & Wing 1990; PAPA79 = Papadimitriou 1979; TERRY94 = Terry et al. 1994; SOVRAN11 =
- * Sovran et al., SOSP 2011.
+ * Sources as in anomaly.h; BE19 = Biswas & Enea, OOPSLA 2019; BERN95 = Berenson et al., SIGMOD 1995; BAILIS14 = Bailis
+ * et al., VLDB 2014; DAUD04/06 = Daudjee & Salem; HW90 = Herlihy & Wing 1990; PAPA79 = Papadimitriou 1979; TERRY94 =
+ * Terry et al. 1994; SOVRAN11 = Sovran et al., SOSP 2011.
  */
 #ifndef RIG_CHECKER_MODEL_LEVEL_H
 #define RIG_CHECKER_MODEL_LEVEL_H
@@ -99,9 +100,9 @@
     X(STRICT_SERIALIZABLE, "strict-serializable", "serializable respecting real time (PL-SS)", "PAPA79; HW90")
 
 /*
- * X(plain, session, real time): the levels that come in three orders. Each form implies the weaker form of its level, and the
- * same form of each level that the plain one implies. Forward consistent view and view serializable have no rows: with
- * process order or real time they are the forms of consistent view and of serializable.
+ * X(plain, session, real time): the levels that come in three orders. Each form implies the weaker form of its level,
+ * and the same form of each level that the plain one implies. Forward consistent view and view serializable have no
+ * rows: with process order or real time they are the forms of consistent view and of serializable.
  */
 #define RIG_LEVEL_FORMS(X)                                                                                             \
     X(READ_UNCOMMITTED, STRONG_SESSION_READ_UNCOMMITTED, STRONG_READ_UNCOMMITTED)                                      \
@@ -161,8 +162,8 @@ enum rig_level rig_level_form(enum rig_level level, enum rig_along along);
 enum rig_along rig_level_along(enum rig_level level);
 /* Bits: the levels that respect this order, and no other. */
 uint64_t rig_levels_along(enum rig_along along);
-/* Bits: the levels that the reference has (Kingsbury & Alvaro 2020): the plain ones, and the session and strong forms of
- * read uncommitted, read committed, snapshot isolation and serializable. */
+/* Bits: the levels that the reference has (Kingsbury & Alvaro 2020): the plain ones, and the session and strong forms
+ * of read uncommitted, read committed, snapshot isolation and serializable. */
 uint64_t rig_levels_of_reference(void);
 /* Read uncommitted, its session and its strong form: aborted transactions may be read there. */
 extern const uint64_t rig_levels_below_committed;

@@ -288,8 +288,8 @@ struct rig_verdict {
     struct rig_level_effort work[RIG_LEVEL_COUNT];
     int64_t budget_ns;
     size_t limit_bytes; /* --max-memory; 0: none */
-    /* Where transactions have levels of their own: whether each has what its level promises, in an exact sentence. NULL:
-     * none has a level. */
+    /* Where transactions have levels of their own: whether each has what its level promises, in an exact sentence.
+     * NULL: none has a level. */
     enum rig_fate mixed;
     uint64_t mixed_reads; /* reads that break the level of their own transaction by themselves, and their anomaly */
     enum rig_anomaly mixed_read;

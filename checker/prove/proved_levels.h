@@ -12,9 +12,9 @@
  * Sources: Adya, Liskov & O'Neil 2000 (PL-1, PL-2, PL-2.99, PL-3); Adya 1999, chapter 4 (PL-2L, PL-MSR, PL-2+, PL-FCV,
  * PL-CS, PL-3U, PL-SI); Bailis et al. 2014, 5.1.2 (monotonic atomic view); Cerone, Bernardi & Gotsman 2015, section 3
  * (read atomic, causal, update atomic, parallel snapshot isolation, prefix); Cerone & Gotsman 2018, section 4 (snapshot
- * isolation: no cycle without two adjacent rw edges); Daudjee & Salem 2004, 2006 (session and strong forms: the orders of processes and of real time count as what
- * a transaction sees before its first operation); Herlihy &
- * Wing 1990 and Papadimitriou 1979 (strict and view serializability).
+ * isolation: no cycle without two adjacent rw edges); Daudjee & Salem 2004, 2006 (session and strong forms: the orders
+ * of processes and of real time count as what a transaction sees before its first operation); Herlihy & Wing 1990 and
+ * Papadimitriou 1979 (strict and view serializability).
  */
 #ifndef RIG_CHECKER_PROVE_PROVED_LEVELS_H
 #define RIG_CHECKER_PROVE_PROVED_LEVELS_H

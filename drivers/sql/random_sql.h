@@ -3,9 +3,9 @@
  * database's answers with rig's before the load.
  *
  * A table has the columns k, id, v, p, a, b, c and t: the key, the row's id, its version, the version before, and its
- * values; and where a row may be made of others s: the versions of these, as a text. As in sql_ops.h a read, an update and a delete are at the operation that reads, and the answer is pairs of an
- * id and a version: those that it shows, or that it replaced. Where a database gives the rows of a statement as one
- * text, the text has all pairs, with commas.
+ * values; and where a row may be made of others s: the versions of these, as a text. As in sql_ops.h a read, an update
+ * and a delete are at the operation that reads, and the answer is pairs of an id and a version: those that it shows, or
+ * that it replaced. Where a database gives the rows of a statement as one text, the text has all pairs, with commas.
  *
  * An update sets p before v and never reads a column that it has set before, so that its right sides see the old row
  * also where a database assigns from left to right.
@@ -47,9 +47,9 @@ void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, 
 
 /*
  * The statements of operation `op`, without semicolons; 0: it has none of its own. MySQL runs an update in three, a
- * delete in four: the first one clears a variable, the last one reads it. Standard SQL runs an update in two: the second
- * one selects the rows by the version that the first one wrote. A delete writes such a version first, and removes its
- * rows in the third.
+ * delete in four: the first one clears a variable, the last one reads it. Standard SQL runs an update in two: the
+ * second one selects the rows by the version that the first one wrote. A delete writes such a version first, and
+ * removes its rows in the third.
  */
 enum { RIG_SQL_RANDOM_PARTS = 4 };
 uint32_t rig_sql_random_parts(enum rig_sql_random_dialect dialect, const struct rig_transaction *transaction,
@@ -76,9 +76,9 @@ uint64_t rig_sql_random_tests(struct rig_rng *rng);
 
 /*
  * Before the load: makes rows in the table, asks a few hundred conditions and changes the rows, and compares the
- * answers with rig's; where the table has its foreign key, inserts rows that the constraints forbid. Leaves the table empty. RIG_E_CLUSTER: the database
- * could not be asked, a condition or an assignment has another result there, or it takes such a row; the message has the
- * statement.
+ * answers with rig's; where the table has its foreign key, inserts rows that the constraints forbid. Leaves the table
+ * empty. RIG_E_CLUSTER: the database could not be asked, a condition or an assignment has another result there, or it
+ * takes such a row; the message has the statement.
  */
 enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct rig_sql_own *own, const char *table,
                                    struct rig_err *err);

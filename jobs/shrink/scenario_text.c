@@ -248,8 +248,8 @@ static bool is_twice(const struct rig_history *history, uint32_t op)
     return false;
 }
 
-/* The operations of a history of rows. RIG_E_USAGE where a scenario has no such condition, or one number for rows of two
- * tables, which are one table in a scenario. */
+/* The operations of a history of rows. RIG_E_USAGE where a scenario has no such condition, or one number for rows of
+ * two tables, which are one table in a scenario. */
 static enum rig_rc take_rows(struct scene *scene, struct rig_arena *arena, struct rig_err *err)
 {
     const struct rig_history *history = scene->history;
@@ -298,9 +298,9 @@ static void add_names(const struct scene *scene, const struct rig_smallest_part 
 /* ---- rows with constraints ---- */
 
 /*
- * A broken constraint of random SQL. A row has its number (id), its version (v), u, which is unique, and r, which refers
- * to the u of a row. A row without u has one of its own here, and one without r refers to itself. The last session reads
- * what is there when all others have ended.
+ * A broken constraint of random SQL. A row has its number (id), its version (v), u, which is unique, and r, which
+ * refers to the u of a row. A row without u has one of its own here, and one without r refers to itself. The last
+ * session reads what is there when all others have ended.
  */
 
 enum { OWN_UNIQUE = 100 }; /* above each value that a random row can have */

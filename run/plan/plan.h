@@ -176,8 +176,8 @@ void rig_plan_write_json(const struct rig_plan *plan, struct rig_buf *json);
  * plan --explain`, `columns` wide. With the options of every driver in `drivers`, NULL-ended. */
 enum { RIG_PLAN_MARKDOWN = 0 };
 void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned columns, struct rig_buf *out);
-/* Each key that `--set` takes, as `workload.type=` on a line of its own; keys of several drivers once, those of elements
- * of lists not. */
+/* Each key that `--set` takes, as `workload.type=` on a line of its own; keys of several drivers once, those of
+ * elements of lists not. */
 void rig_plan_write_keys(const struct rig_driver *const *drivers, struct rig_buf *out);
 /* Gives the option tables of `workload`, of `clients` and of the driver's part of `database`, each with what the keys
  * begin with: "workload." */
