@@ -154,8 +154,8 @@ static enum rig_rc judge(struct bundle *bundle, struct rig_err *err)
     return rc;
 }
 
-/* Whether a crash took commits, and nothing else is wrong. The levels are judged on what each crash left; a part would be
- * judged without the crash, and refute levels that hold. */
+/* Whether a crash took commits, and nothing else is wrong. The levels are judged on what each crash left; a part would
+ * be judged without the crash, and refute levels that hold. */
 static bool is_loss_alone(const struct rig_verdict *verdict)
 {
     if (!rig_durability_is_broken(verdict->durability))

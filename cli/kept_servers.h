@@ -15,8 +15,8 @@ struct rig_cli_kept_servers;
 
 /* Whether rig starts servers for the plan, and the driver lets other rigs use them. */
 bool rig_cli_kept_servers_wanted(const struct rig_plan *plan);
-/* Starts them, without the plan's faults, and waits until they answer. Takes the plan, also on failure. RIG_E_INTERRUPTED
- * when `interrupts` rises meanwhile; else the errors of rig_run(). */
+/* Starts them, without the plan's faults, and waits until they answer. Takes the plan, also on failure.
+ * RIG_E_INTERRUPTED when `interrupts` rises meanwhile; else the errors of rig_run(). */
 enum rig_rc rig_cli_kept_servers_start(struct rig_plan *plan, const atomic_int *interrupts,
                                        struct rig_cli_kept_servers **servers, struct rig_err *err);
 /* The settings with which a run uses them: the rig_cluster_ops.access() of their driver. Borrowed. */

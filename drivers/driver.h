@@ -401,8 +401,8 @@ struct rig_cluster_ops {
      * options that do not ask rig to start the cluster. */
     uint64_t (*lacks)(const void *options);
     /* Optional: tells the settings of a plan ("database.cluster.hosts=[127.0.0.1:5432]") with which another rig of this
-     * account uses the nodes that `start` started; they may have a password. Not told: settings of `local`, which such a
-     * plan has none of. From the main thread. */
+     * account uses the nodes that `start` started; they may have a password. Not told: settings of `local`, which such
+     * a plan has none of. From the main thread. */
     enum rig_rc (*access)(void *run, void (*tell)(void *context, const char *setting), void *context,
                           struct rig_err *err);
     const struct rig_server_variation *varied; /* ended by a NULL name; NULL for none */

@@ -7,8 +7,8 @@
 /*
  * A lock as numbers. First the limit, the owner and the end of the lease of the acquisition at hand. Then the
  * largest token that was given, the largest one under which work was done, and the token that the present owner keeps
- * (0: none, or not known). Then the holds in the order of their owners: owner, how often it holds the lock, and when its
- * lease ends (0: it has none). A lock that was never used is empty.
+ * (0: none, or not known). Then the holds in the order of their owners: owner, how often it holds the lock, and when
+ * its lease ends (0: it has none). A lock that was never used is empty.
  */
 enum { LIMIT, OWNER, LEASE, GIVEN, WORKED, KEPT, HOLDS };
 enum { HOLD_OWNER, HOLD_COUNT, HOLD_LEASE, HOLD_SIZE };

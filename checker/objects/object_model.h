@@ -5,8 +5,8 @@
  * one class. Registers and mutexes need no bytes to step: an operation requires a state or none, and leaves a state or
  * none.
  *
- * The initial state is nil for registers, free (0) for mutexes, empty for locks, queues, stacks and strings. A register may
- * begin with another value (object_begins.h).
+ * The initial state is nil for registers, free (0) for mutexes, empty for locks, queues, stacks and strings. A register
+ * may begin with another value (object_begins.h).
  *
  * Space: the states reached, 12 bytes a step that was computed. Threads: one at a time.
  */

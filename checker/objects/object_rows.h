@@ -62,8 +62,8 @@ void rig_object_rows_done(struct rig_object_rows *rows);
 bool rig_object_rows_is_dead(const struct rig_object_rows *rows, bool queue, const int64_t *values, size_t count);
 
 /* Keeps in their order the operations that matter, those with `used` (per operation; NULL: none) in any case; all of
- * them for an object that is no register and no lock. False when memory runs out; rig_object_op_list_done() follows in either
- * case. */
+ * them for an object that is no register and no lock. False when memory runs out; rig_object_op_list_done() follows in
+ * either case. */
 bool rig_object_needed(const struct rig_object_model *model, const struct rig_object_op *ops, uint32_t count,
                        const uint8_t *used, struct rig_object_op_list *needed);
 

@@ -120,8 +120,8 @@ bool rig_replay_object_has_owners(enum rig_workload workload)
 /*
  * The row has the limit, owner and lease of the acquisition that is at hand; the largest token that was given,
  * the largest one that was worked under, the token that the owner has and keeps; and the latest end of a lease after
- * which a lock was taken away. Then the holds: owner, number, and the end of the lease (0: none, LEASE_OVER: it is over).
- * A row of zeros alone is empty.
+ * which a lock was taken away. Then the holds: owner, number, and the end of the lease (0: none, LEASE_OVER: it is
+ * over). A row of zeros alone is empty.
  */
 struct held {
     int64_t limit, owner, lease, given, worked, kept, since;

@@ -1,6 +1,6 @@
 /*
- * Locks with owners: each acquisition gives a token that is larger than those before, and work is done under the token of
- * the session's last acquisition. An operation takes effect in one step.
+ * Locks with owners: each acquisition gives a token that is larger than those before, and work is done under the token
+ * of the session's last acquisition. An operation takes effect in one step.
  */
 #include "drivers/sim/engine_priv.h"
 

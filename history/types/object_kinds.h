@@ -16,8 +16,8 @@ static inline bool rig_object_is_cas(const struct rig_op *ops, uint32_t count)
 }
 
 /*
- * An operation on a lock is a release (free), work under a token (token), or an acquisition: hold, then perhaps a limit,
- * after which a lease may follow, and at the end the token that it gave.
+ * An operation on a lock is a release (free), work under a token (token), or an acquisition: hold, then perhaps a
+ * limit, after which a lease may follow, and at the end the token that it gave.
  */
 static inline bool rig_object_is_lock_operation(const struct rig_txn_op *ops, size_t count)
 {

@@ -237,8 +237,8 @@ struct row_read {
     struct rig_read_list rows;
 };
 
-/* Statement `write` made a version of a row. A read whose condition it meets comes before it if it does not show the row,
- * unless another statement replaced the version. */
+/* Statement `write` made a version of a row. A read whose condition it meets comes before it if it does not show the
+ * row, unless another statement replaced the version. */
 static void add_version(struct weave *weave, const struct row_read *read, uint32_t write, int64_t id)
 {
     const struct rig_txn_op *op = &weave->history->ops[write];
@@ -717,7 +717,8 @@ static enum rig_rc try_times(const struct weave *weave, struct rig_interleaving 
 
 /* ---- the order of a proof ---- */
 
-/* Adds the operations of a transaction from `next` to before `end`, both counted from its beginning, which comes first. */
+/* Adds the operations of a transaction from `next` to before `end`, both counted from its beginning, which comes
+ * first. */
 static void add_steps(const struct rig_history *history, uint32_t txn, uint32_t end, uint32_t *next,
                       struct step_vec *steps)
 {

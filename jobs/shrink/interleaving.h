@@ -7,9 +7,9 @@
  * 1. That of a proof of strong snapshot isolation (proved_order.h): a transaction runs all of its operations where its
  *    snapshot is, and ends later. So it gives the results on a database whose transactions have a snapshot each, and on
  *    one whose statements have.
- * 2. Where the clients stamped their operations (rig_history_times()) and one waited for the end of another transaction:
- *    the order in which the clients sent them, if that gives the results. None of the other orders has the wait. A
- *    statement may have to wait, and the ones of other transactions go on meanwhile.
+ * 2. Where the clients stamped their operations (rig_history_times()) and one waited for the end of another
+ *    transaction: the order in which the clients sent them, if that gives the results. None of the other orders has the
+ *    wait. A statement may have to wait, and the ones of other transactions go on meanwhile.
  * 3. That of a proof of strong monotonic snapshot read: each operation runs where its snapshot is.
  * 4. One by rules, which are the usual ones of databases. They are given up from the last one on where no order obeys
  *    all of them, because an anomaly breaks some of them:
