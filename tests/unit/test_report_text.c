@@ -88,8 +88,7 @@ static void run_facts_are_shown(void **state)
     assert_holds(text, "16 clients for 2.0 s, 1 ok a second, and 1 final read\n");
     assert_holds(text, "  seed                18446744073709551615\n");
     assert_holds(text, "  transactions        3: 3 ok, 0 fail, 0 unknown (0 %)\n");
-    assert_holds(text,
-                 "  writing                  19,876   1.23 ms   1.00 ms   2.00 ms   9.99 ms   45.0 ms    1.20 s\n");
+    assert_holds(text, "  writing        19,876  1.23 ms  1.00 ms  2.00 ms  9.99 ms  45.0 ms   1.20 s\n");
     assert_null(strstr(text, "held open"));
     assert_holds(text, "  fail         1,100  40001      could not serialize access");
     assert_null(strstr(text, "warning"));
