@@ -16,6 +16,7 @@
 #include "base/run_files.h"
 #include "base/secret.h"
 #include "base/sha256.h"
+#include "checker/judge/repeated_values.h"
 #include "checker/judge/minimum.h"
 #include "cli/arguments.h"
 #include "cli/check_run.h"
@@ -142,7 +143,7 @@ static enum rig_rc judge(struct bundle *bundle, struct rig_err *err)
     if (bundle->has_part_alone)
         rc = load_history(bundle, &bundle->history, err);
     if (rc == RIG_OK && bundle->has_part_alone)
-        rc = rig_check(bundle->history, &bundle->check, &bundle->verdict, err);
+        rc = rig_repeated_values_check(bundle->history, &bundle->check, &bundle->verdict, err);
     else if (rc == RIG_OK)
         rc = rig_cli_check_run(bundle->run, NULL, &source, &windows, &bundle->verdict, err);
     if (rc == RIG_OK)

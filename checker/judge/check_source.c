@@ -366,7 +366,10 @@ static enum rig_rc choose_writes(const struct run *run, const char *name, const 
     enum rig_rc rc = rig_source_rewind(run->source, err);
     if (rc == RIG_OK)
         rc = rig_history_take(run->source, &options, name, &history, err);
-    return rc == RIG_OK ? rig_repeated_values_decide(history, check, verdict, err) : rc;
+    if (rc == RIG_OK)
+        rc = rig_repeated_values_decide(history, check, verdict, err);
+    rig_history_free(history);
+    return rc;
 }
 
 static enum rig_rc check(struct rig_source *source, const char *name, const struct rig_stream_options *options,

@@ -694,22 +694,48 @@ static void done(struct deciding *d)
     choice_numbers_done(&d->given);
 }
 
-enum rig_rc rig_repeated_values_decide(struct rig_history *history, const struct rig_check_options *options,
+/* The history with operations of its own, whose reads get the values that are chosen. NULL when memory runs out. */
+static struct rig_history *with_own_reads(const struct rig_history *history, struct rig_arena *arena)
+{
+    struct rig_txn_op *ops = rig_arena_array(arena, (size_t)history->op_count + 1, sizeof ops[0]);
+    struct rig_history *own = ops == NULL ? NULL : rig_history_share(history);
+    if (own == NULL)
+        return NULL;
+    memcpy(ops, history->ops, history->op_count * sizeof ops[0]);
+    own->ops = ops;
+    return own;
+}
+
+enum rig_rc rig_repeated_values_decide(const struct rig_history *history, const struct rig_check_options *options,
                                        struct rig_verdict *verdict, struct rig_err *err)
 {
     struct rig_verdict_storage *storage = verdict->storage;
-    struct deciding d = {.history = history,
+    struct deciding d = {.history = with_own_reads(history, &storage->arena),
                          .options = options,
                          .verdict = verdict,
                          .arena = &storage->arena,
                          .err = err,
                          .deadline_ns = rig_clock_now_ns() + verdict->budget_ns};
     RIG_REQUIRE(rig_repeated_values_matter(verdict));
-    enum rig_rc rc = find_reads(&d);
+    enum rig_rc rc = d.history == NULL ? no_memory(&d) : find_reads(&d);
     if (rc == RIG_OK && d.reads.count > 0 && !d.too_many)
         rc = decide_levels(&d);
     if (rc == RIG_OK && d.reads.count > 0 && !d.too_many)
         rc = conclude(&d);
     done(&d);
+    return rc;
+}
+
+enum rig_rc rig_repeated_values_check(const struct rig_history *history, const struct rig_check_options *options,
+                                      struct rig_verdict **verdict, struct rig_err *err)
+{
+    struct rig_verdict *made = NULL;
+    enum rig_rc rc = rig_check(history, options, &made, err);
+    if (rc == RIG_OK && rig_repeated_values_matter(made))
+        rc = rig_repeated_values_decide(history, options, made, err);
+    if (rc == RIG_OK)
+        *verdict = made;
+    else
+        rig_verdict_free(made);
     return rc;
 }

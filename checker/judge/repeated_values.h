@@ -22,11 +22,12 @@
 /* Whether the verdict rests on a history in which reads may be ambiguous. */
 bool rig_repeated_values_matter(const struct rig_verdict *verdict);
 
-/*
- * Completes the verdict on the history by the choices of its ambiguous reads. Takes the history. RIG_E_LIMIT when
- * memory runs out.
- */
-enum rig_rc rig_repeated_values_decide(struct rig_history *history, const struct rig_check_options *options,
+/* Completes the verdict on the history by the choices of its ambiguous reads. RIG_E_LIMIT when memory runs out. */
+enum rig_rc rig_repeated_values_decide(const struct rig_history *history, const struct rig_check_options *options,
                                        struct rig_verdict *verdict, struct rig_err *err);
+
+/* rig_check(), and then the choices of ambiguous reads, where there are any. */
+enum rig_rc rig_repeated_values_check(const struct rig_history *history, const struct rig_check_options *options,
+                                      struct rig_verdict **verdict, struct rig_err *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "history/model/shared_value.h"
 #include "history/model/history_order.h"
 #include "history/source/source.h"
 #include "history/model/window_private.h"
@@ -92,7 +93,7 @@ static bool add_op(struct rig_history_builder *builder, const struct rig_txn_inp
         mop.read_state = (uint8_t)read->state;
         if (read->state == RIG_READ_SEEN && rig_op_reads_sequence(op->kind))
             fits = add_list(builder, txn, index, &mop);
-        else if (read->state == RIG_READ_SEEN)
+        else if (read->state == RIG_READ_SEEN || (read->state == RIG_READ_UNKNOWN && rig_value_is_shared(read->value)))
             mop.value = read->value;
     }
     return fits && rig_txn_op_vec_add(&builder->window->ops, mop);

@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "history/model/builder.h"
 #include "history/model/read_list.h"
+#include "history/model/shared_value.h"
 
 /* A transaction on its way; the arrays have room for the longest one. */
 struct passing {
@@ -82,7 +83,7 @@ static enum rig_rc pass_op(struct passing *p, const struct rig_txn_op *op, uint3
     p->ops[i] = (struct rig_op){
         .kind = (enum rig_op_kind)op->kind, .key = history->keys[op->key], .value = reads ? 0 : op->value};
     p->reads[i] = (struct rig_read){.state = (enum rig_read_state)op->read_state, .count = list.count};
-    if (seen && reads && !rig_op_reads_sequence(op->kind))
+    if ((seen || rig_op_is_ambiguous(op)) && reads && !rig_op_reads_sequence(op->kind))
         p->reads[i].value = op->value;
     p->lists[i] = rig_read_whole(&list, &p->copies);
     if (p->lists[i] == NULL || !hide_elements(p, op, &p->lists[i], &p->reads[i].count))

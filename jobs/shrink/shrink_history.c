@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/judge/repeated_values.h"
 #include "checker/infer/type_inference.h"
 #include "history/model/history_excerpt.h"
 #include "history/model/read_list.h"
@@ -156,7 +157,7 @@ static enum rig_rc try_trial(struct search *search, bool *has, struct rig_err *e
     enum rig_rc rc = rig_history_excerpt_of(search->history, &choice, &history, err);
     if (rc != RIG_OK)
         return rc;
-    rc = rig_check(history, search->check, &verdict, &refusal);
+    rc = rig_repeated_values_check(history, search->check, &verdict, &refusal);
     if (rc == RIG_OK)
         *has = meets(&search->goal, verdict);
     else if (rc != RIG_E_INPUT)
@@ -463,7 +464,7 @@ static bool has_scenario(const struct search *search, struct rig_history *histor
     struct rig_err ignored = {0};
     struct rig_buf yaml;
     rig_buf_init(&yaml, 0);
-    const bool has = rig_check(history, search->check, &part.verdict, &ignored) == RIG_OK &&
+    const bool has = rig_repeated_values_check(history, search->check, &part.verdict, &ignored) == RIG_OK &&
                      rig_interleaving_init(&interleaving, history, part.verdict, &ignored) == RIG_OK &&
                      interleaving.explains_reads && rig_scenario_text(&part, &interleaving, &yaml, &ignored) == RIG_OK;
     rig_buf_done(&yaml);
@@ -577,7 +578,7 @@ static enum rig_rc judge_result(struct rig_smallest_part *shrunk, const struct r
 {
     struct rig_check_options check = options->check;
     check.max_witnesses = 1;
-    enum rig_rc rc = rig_check(shrunk->history, &check, &shrunk->verdict, err);
+    enum rig_rc rc = rig_repeated_values_check(shrunk->history, &check, &shrunk->verdict, err);
     if (rc == RIG_OK)
         RIG_INVARIANT(meets(goal, shrunk->verdict));
     return rc;
@@ -610,7 +611,7 @@ enum rig_rc rig_shrink_history(const struct rig_history *history, const struct r
                                       (options->budget_ns > 0 ? options->budget_ns : RIG_DEFAULT_BUDGET_NS)};
     enum rig_rc rc = check_type(history, err);
     if (rc == RIG_OK)
-        rc = rig_check(history, &options->check, &verdict, err);
+        rc = rig_repeated_values_check(history, &options->check, &verdict, err);
     if (rc == RIG_OK && !choose_goal(&options->check, verdict, &like.goal))
         rc = rig_fail(err, RIG_E_USAGE,
                       "the history shows no anomaly that is asked for and that a part of it could show, so there is "
@@ -643,7 +644,7 @@ enum rig_rc rig_shrink_goal(const struct rig_history *history, const struct rig_
 {
     struct rig_verdict *verdict = NULL;
     struct goal goal;
-    enum rig_rc rc = rig_check(history, check, &verdict, err);
+    enum rig_rc rc = rig_repeated_values_check(history, check, &verdict, err);
     if (rc == RIG_OK && !choose_goal(check, verdict, &goal))
         rc = rig_fail(err, RIG_E_USAGE, "the history shows no anomaly that is asked for");
     if (rc == RIG_OK)

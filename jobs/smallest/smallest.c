@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "checker/decide/rule.h"
 #include "checker/judge/check.h"
+#include "checker/judge/repeated_values.h"
 #include "checker/model/anomaly.h"
 #include "history/model/builder.h"
 #include "history/types/types.h"
@@ -313,7 +314,7 @@ static void check(struct search *s, const struct rig_small_order *order)
     struct rig_verdict *verdict = NULL;
     s->rc = build(s, order, &history);
     if (s->rc == RIG_OK)
-        s->rc = rig_check(history, &options, &verdict, s->err);
+        s->rc = rig_repeated_values_check(history, &options, &verdict, s->err);
     s->found->checked++;
     const bool counts = s->rc == RIG_OK && verdict->levels[s->question->allowed].fate == RIG_FATE_HELD &&
                         verdict->levels[s->question->forbidden].fate == RIG_FATE_REFUTED;
