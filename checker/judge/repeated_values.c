@@ -4,40 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xxhash.h>
-
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/decide/solve/sat.h"
 #include "checker/explain/say.h"
 #include "checker/explain/sentence.h"
+#include "checker/judge/ambiguous_reads.h"
 #include "checker/judge/asked.h"
 #include "checker/judge/fate.h"
-#include "history/model/shared_value.h"
-#include "history/model/value_texts.h"
 #include "history/types/types.h"
 
-#define NONE UINT32_MAX
 enum { TOLD_CASES = 8, TOLD_CHOICES = 4, PROPOSAL_WITNESSES = 64 };
-enum { STEPS_MOST = 1 << 28, CHOICES_MOST = 1 << 22 };
-
-/* A read that may show several writes; its choices are [first, first + count). */
-struct open_read {
-    uint32_t txn, op; /* op: of the history */
-    uint32_t first, count;
-    int64_t shared;
-};
-
-/* A key and a shared value, for its reads; `next`: the next write of the same. */
-struct shared_write {
-    int64_t value;
-    uint32_t txn, next;
-};
-
-/* An acknowledged write; `began`: the latest invocation of the key's writes up to it. */
-struct timed_write {
-    uint32_t key, end, began;
-};
 
 /* Choices that no history of the levels `refutes` makes together. */
 struct refuted_choices {
@@ -47,12 +24,8 @@ struct refuted_choices {
     const char *reason;    /* once it is confirmed: the anomaly and its transactions */
 };
 
-RIG_VEC(struct open_read, open_reads)
-RIG_VEC(struct shared_write, shared_writes)
-RIG_VEC(struct timed_write, timed_writes)
 RIG_VEC(struct refuted_choices, refuted_choices_list)
 RIG_VEC(uint32_t, choice_numbers)
-RIG_VEC(int64_t, choice_values)
 
 struct deciding {
     struct rig_history *history;
@@ -61,18 +34,13 @@ struct deciding {
     struct rig_arena *arena; /* of the verdict */
     struct rig_err *err;
     int64_t deadline_ns;
-    struct open_reads reads;
-    struct timed_writes timed;
-    struct choice_values values;   /* per choice */
-    struct choice_numbers writers; /* per choice: the transaction, or NONE: the initial state */
+    struct rig_ambiguous_reads ambiguous;
     struct refuted_choices_list refuted;
     struct choice_numbers together;
     struct choice_numbers given; /* per clause of the solver after those of the reads: into `refuted` */
     bool *none, *marked;         /* per read: false; scratch */
     uint32_t *chosen;            /* per read: its choice in the proposal */
     bool careful;                /* witnesses do not stand by themselves: learn from whole proposals */
-    uint64_t steps;
-    bool too_many; /* the choices are not all listed, and nothing is decided */
     uint64_t held, broken, open;
 };
 
@@ -87,210 +55,22 @@ bool rig_repeated_values_matter(const struct rig_verdict *verdict)
            verdict->scope.unknown_reads > 0 && verdict->scope.lost_count == 0;
 }
 
-/* ---- reads and their choices ---- */
-
-static uint64_t hash_of(uint32_t key, int64_t shared)
+/* Finds the ambiguous reads, and refutes their dirty choices from read committed on. */
+static enum rig_rc find_reads(struct deciding *d)
 {
-    const int64_t both[2] = {(int64_t)key, shared};
-    return XXH3_64bits(both, sizeof both);
-}
-
-/* Lists the writes of shared values by key and value; `last` has the last one of each. */
-static bool list_writes(const struct rig_history *history, struct rig_table *last, struct shared_writes *writes)
-{
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-            int64_t shared;
-            if (rig_op_reads(ops[i].kind) || !rig_value_shared_by(ops[i].value, &shared))
-                continue;
-            uint32_t *place = rig_table_put(last, hash_of(ops[i].key, shared));
-            if (place == NULL || !shared_writes_add(writes, (struct shared_write){ops[i].value, txn, *place}))
-                return false;
-            *place = (uint32_t)writes->count - 1;
-        }
-    }
-    return true;
-}
-
-static int compare_timed(const void *left, const void *right)
-{
-    const struct timed_write *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->end > b->end) - (a->end < b->end);
-}
-
-/* The acknowledged writes by key and completion, with the latest invocation so far. */
-static bool time_writes(struct deciding *d)
-{
-    const struct rig_history *history = d->history;
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_txn *t = &history->txns[txn];
-        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-        for (uint32_t i = 0; t->outcome == RIG_OUTCOME_OK && i < rig_txn_op_count(history, txn); i++) {
-            const uint32_t began = t->invoke_at == RIG_POSITION_NONE ? 0 : t->invoke_at;
-            if (!rig_op_reads(ops[i].kind) &&
-                !timed_writes_add(&d->timed, (struct timed_write){ops[i].key, t->complete_at, began}))
-                return false;
-        }
-    }
-    if (d->timed.count > 0)
-        qsort(d->timed.at, d->timed.count, sizeof d->timed.at[0], compare_timed);
-    for (size_t i = 1; i < d->timed.count; i++) {
-        struct timed_write *write = &d->timed.at[i];
-        if (write[-1].key == write->key && write[-1].began > write->began)
-            write->began = write[-1].began;
-    }
-    return true;
-}
-
-/* Whether the key was written again after the write completed and before the reader began. */
-static bool is_overwritten(const struct deciding *d, uint32_t key, uint32_t writer, uint32_t reader)
-{
-    const struct rig_history *history = d->history;
-    const uint32_t begin = history->txns[reader].invoke_at;
-    size_t low = 0, high = d->timed.count;
-    while (low < high) { /* the writes of the key that completed before `begin` end at `low` */
-        const size_t middle = low + (high - low) / 2;
-        const struct timed_write *at = &d->timed.at[middle];
-        if (at->key < key || (at->key == key && at->end < begin))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return begin != RIG_POSITION_NONE && low > 0 && d->timed.at[low - 1].key == key &&
-           d->timed.at[low - 1].began > rig_txn_end(history, writer);
-}
-
-/* How well the writer fits what the reader saw: the own write best, then the one acknowledged last before the reader
- * was, those not yet acknowledged, those of unknown outcome, overwritten and aborted ones. */
-static int64_t fitness(const struct deciding *d, const struct open_read *read, uint32_t writer)
-{
-    enum { LATE = -1, UNKNOWN = -2, OVERWRITTEN = -3, FAILED = -4 };
-    const enum rig_outcome outcome = (enum rig_outcome)d->history->txns[writer].outcome;
-    const uint32_t at = rig_txn_end(d->history, writer), end = rig_txn_end(d->history, read->txn);
-    if (writer == read->txn)
-        return INT64_MAX;
-    if (outcome != RIG_OUTCOME_OK)
-        return outcome == RIG_OUTCOME_FAIL ? FAILED : UNKNOWN;
-    if (is_overwritten(d, d->history->ops[read->op].key, writer, read->txn))
-        return OVERWRITTEN;
-    return at < end ? (int64_t)at : LATE;
-}
-
-/* A write as a choice of a read, while its choices are collected. */
-struct fitting {
-    int64_t fits, value;
-    uint32_t writer;
-    bool is_last; /* of its transaction to the key */
-};
-
-RIG_VEC(struct fitting, fittings)
-
-static int compare_fitting(const void *left, const void *right)
-{
-    const struct fitting *a = left, *b = right;
-    if (a->fits != b->fits)
-        return a->fits > b->fits ? -1 : 1;
-    return (a->writer > b->writer) - (a->writer < b->writer);
-}
-
-/* The choice can be no version that read committed shows (G1a, G1b). */
-static bool is_dirty(const struct deciding *d, const struct open_read *read, const struct fitting *choice)
-{
-    return choice->writer != NONE && choice->writer != read->txn &&
-           (!choice->is_last || d->history->txns[choice->writer].outcome == RIG_OUTCOME_FAIL);
-}
-
-/* Adds the choices to the read, the best first: the solver tries them in this order. */
-static bool take_choices(struct deciding *d, struct open_read *read, const struct fittings *found)
-{
-    qsort(found->at, found->count, sizeof found->at[0], compare_fitting);
-    for (size_t i = 0; i < found->count; i++) {
-        const struct fitting *choice = &found->at[i];
-        const uint32_t number = (uint32_t)d->values.count;
+    bool done = rig_ambiguous_reads_find(d->history, &d->options->initial, &d->ambiguous);
+    const uint32_t choices = (uint32_t)d->ambiguous.choices.count;
+    for (uint32_t i = 0; done && i < choices; i++) {
         const struct refuted_choices dirty = {.first = (uint32_t)d->together.count,
                                               .count = 1,
                                               .refutes = rig_level_info(RIG_LEVEL_READ_COMMITTED)->above};
-        if (!choice_values_add(&d->values, choice->value) || !choice_numbers_add(&d->writers, choice->writer) ||
-            (is_dirty(d, read, choice) &&
-             (!choice_numbers_add(&d->together, number) || !refuted_choices_list_add(&d->refuted, dirty))))
-            return false;
-        read->count++;
+        if (d->ambiguous.choices.at[i].dirty)
+            done = choice_numbers_add(&d->together, i) && refuted_choices_list_add(&d->refuted, dirty);
     }
-    return true;
-}
-
-static bool began_after(const struct rig_history *history, uint32_t writer, uint32_t reader)
-{
-    const struct rig_txn *w = &history->txns[writer];
-    return writer != reader && w->invoke_at != RIG_POSITION_NONE && w->invoke_at > rig_txn_end(history, reader);
-}
-
-/* Whether a read that shows the value may show the initial state: keys begin without a value, unless the user says
- * otherwise. */
-static bool may_be_initial(const struct deciding *d, int64_t shared)
-{
-    return d->options->initial.known && rig_value_shows(shared, d->options->initial.value);
-}
-
-static bool is_last_write(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
-{
-    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    for (uint32_t i = rig_txn_op_count(history, txn); i-- > 0;) {
-        if (ops[i].key == key && !rig_op_reads(ops[i].kind))
-            return ops[i].value == value;
-    }
-    return false;
-}
-
-/* A read that no write can explain in time keeps no result: its key may have begun with the value. */
-static bool add_read(struct deciding *d, uint32_t txn, uint32_t op, const struct rig_table *last,
-                     const struct shared_writes *writes, struct fittings *found)
-{
-    const struct rig_txn_op *at = &d->history->ops[op];
-    struct open_read read = {.txn = txn, .op = op, .first = (uint32_t)d->values.count, .shared = at->value};
-    found->count = 0;
-    for (uint32_t i = rig_table_get(last, hash_of(at->key, at->value)); i != RIG_TABLE_NONE; i = writes->at[i].next) {
-        const struct shared_write *write = &writes->at[i];
-        d->steps++;
-        if (began_after(d->history, write->txn, txn))
-            continue;
-        const struct fitting choice = {.fits = fitness(d, &read, write->txn),
-                                       .value = write->value,
-                                       .writer = write->txn,
-                                       .is_last = is_last_write(d->history, write->txn, at->key, write->value)};
-        if (!fittings_add(found, choice))
-            return false;
-    }
-    if (may_be_initial(d, at->value) &&
-        !fittings_add(found, (struct fitting){INT64_MIN, d->options->initial.value, NONE, true}))
-        return false;
-    return found->count == 0 || (take_choices(d, &read, found) && open_reads_add(&d->reads, read));
-}
-
-static enum rig_rc find_reads(struct deciding *d)
-{
-    const struct rig_history *history = d->history;
-    struct rig_table last;
-    struct shared_writes writes = {0};
-    struct fittings found = {0};
-    rig_table_init(&last);
-    bool done = list_writes(history, &last, &writes) && time_writes(d);
-    for (uint32_t txn = 0; done && !d->too_many && txn < history->txn_count; txn++) {
-        for (uint32_t op = history->txns[txn].first_op; done && op < history->txns[txn + 1].first_op; op++) {
-            if (history->txns[txn].outcome == RIG_OUTCOME_OK && rig_op_is_ambiguous(&history->ops[op]))
-                done = add_read(d, txn, op, &last, &writes, &found);
-            d->too_many |= d->steps > STEPS_MOST || d->values.count > CHOICES_MOST;
-        }
-    }
-    fittings_done(&found);
-    rig_table_done(&last);
-    shared_writes_done(&writes);
-    d->chosen = done ? rig_arena_array(d->arena, d->reads.count + 1, sizeof d->chosen[0]) : NULL;
-    d->none = done ? rig_arena_array(d->arena, d->reads.count + 1, sizeof d->none[0]) : NULL;
-    d->marked = done ? rig_arena_array(d->arena, d->reads.count + 1, sizeof d->marked[0]) : NULL;
+    const size_t count = d->ambiguous.reads.count + 1;
+    d->chosen = done ? rig_arena_array(d->arena, count, sizeof d->chosen[0]) : NULL;
+    d->none = done ? rig_arena_array(d->arena, count, sizeof d->none[0]) : NULL;
+    d->marked = done ? rig_arena_array(d->arena, count, sizeof d->marked[0]) : NULL;
     return d->chosen != NULL && d->none != NULL && d->marked != NULL ? RIG_OK : no_memory(d);
 }
 
@@ -299,11 +79,11 @@ static enum rig_rc find_reads(struct deciding *d)
 /* Gives the reads the values that are chosen for them; `only` (NULL: all): bits of reads, the others have no result. */
 static void set_reads(struct deciding *d, const bool *only)
 {
-    for (uint32_t i = 0; i < d->reads.count; i++) {
-        struct rig_txn_op *op = &d->history->ops[d->reads.at[i].op];
+    for (uint32_t i = 0; i < d->ambiguous.reads.count; i++) {
+        struct rig_txn_op *op = &d->history->ops[d->ambiguous.reads.at[i].op];
         const bool known = only == NULL || only[i];
         op->read_state = known ? RIG_READ_SEEN : RIG_READ_UNKNOWN;
-        op->value = known ? d->values.at[d->chosen[i]] : d->reads.at[i].shared;
+        op->value = known ? d->ambiguous.choices.at[d->chosen[i]].value : d->ambiguous.reads.at[i].shared;
     }
 }
 
@@ -328,28 +108,16 @@ static uint64_t levels_with(const struct rig_verdict *verdict, enum rig_fate fat
     return levels;
 }
 
-static uint32_t first_read_of(const struct deciding *d, uint32_t txn)
-{
-    uint32_t low = 0, high = (uint32_t)d->reads.count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (d->reads.at[middle].txn < txn)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Notes that the choices of the witness's transactions (NULL: all) are refuted together. */
 static enum rig_rc learn(struct deciding *d, const struct rig_witness *witness, uint64_t refutes)
 {
     struct refuted_choices refuted = {.first = (uint32_t)d->together.count, .refutes = refutes};
-    const uint32_t count = (uint32_t)d->reads.count;
+    const uint32_t count = (uint32_t)d->ambiguous.reads.count;
     bool done = true;
     for (uint32_t t = 0; witness != NULL && t < witness->txn_count; t++) {
         const uint32_t txn = witness->txns[t];
-        for (uint32_t i = first_read_of(d, txn); done && i < count && d->reads.at[i].txn == txn; i++)
+        for (uint32_t i = rig_ambiguous_reads_from(&d->ambiguous, txn);
+             done && i < count && d->ambiguous.reads.at[i].txn == txn; i++)
             done = choice_numbers_add(&d->together, d->chosen[i]);
     }
     for (uint32_t i = 0; witness == NULL && done && i < count; i++)
@@ -382,15 +150,15 @@ static enum rig_rc learn_all(struct deciding *d, const struct rig_verdict *verdi
 /* "The read shows the choice". The first use says which choices are tried first. */
 static int literal_of(const struct deciding *d, struct rig_sat *sat, uint32_t read, uint32_t choice)
 {
-    return rig_sat_literal(sat, read, (uint32_t)d->reads.count + choice);
+    return rig_sat_literal(sat, read, (uint32_t)d->ambiguous.reads.count + choice);
 }
 
 static bool add_reads(const struct deciding *d, struct rig_sat *sat)
 {
-    const uint32_t count = (uint32_t)d->reads.count;
+    const uint32_t count = (uint32_t)d->ambiguous.reads.count;
     bool done = true;
     for (uint32_t i = 0; done && i < count; i++) {
-        const struct open_read *read = &d->reads.at[i];
+        const struct rig_ambiguous_read *read = &d->ambiguous.reads.at[i];
         for (uint32_t c = read->first; done && c < read->first + read->count; c++) {
             done = (c == read->first ? rig_sat_literal(sat, i, count + c) : rig_sat_literal(sat, count + c, i)) != 0 &&
                    rig_sat_add(sat, literal_of(d, sat, i, c));
@@ -402,15 +170,7 @@ static bool add_reads(const struct deciding *d, struct rig_sat *sat)
 
 static uint32_t read_of(const struct deciding *d, uint32_t choice)
 {
-    uint32_t low = 0, high = (uint32_t)d->reads.count;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (d->reads.at[middle].first <= choice)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return rig_ambiguous_read_of(&d->ambiguous, choice);
 }
 
 static bool add_refuted(struct deciding *d, struct rig_sat *sat, uint32_t number)
@@ -426,16 +186,17 @@ static bool add_refuted(struct deciding *d, struct rig_sat *sat, uint32_t number
 
 static void take_proposal(struct deciding *d, const struct rig_sat *sat)
 {
-    const uint32_t count = (uint32_t)d->reads.count;
+    const uint32_t count = (uint32_t)d->ambiguous.reads.count;
     for (uint32_t i = 0; i < count; i++)
-        d->chosen[i] = NONE;
+        d->chosen[i] = UINT32_MAX;
     for (size_t variable = 0; variable < sat->pairs.count; variable++) {
         const struct rig_sat_pair pair = rig_sat_chosen(sat, variable);
-        if (pair.before < count && (d->chosen[pair.before] == NONE || pair.after - count < d->chosen[pair.before]))
+        if (pair.before < count &&
+            (d->chosen[pair.before] == UINT32_MAX || pair.after - count < d->chosen[pair.before]))
             d->chosen[pair.before] = pair.after - count;
     }
     for (uint32_t i = 0; i < count; i++)
-        RIG_INVARIANT(d->chosen[i] != NONE);
+        RIG_INVARIANT(d->chosen[i] != UINT32_MAX);
 }
 
 /* Checks the proposal: the level holds, is open, or refuted choices are learned. */
@@ -465,12 +226,12 @@ static enum rig_rc try_proposal(struct deciding *d, unsigned level, struct rig_s
 
 static void say_choice(const struct deciding *d, uint32_t choice, struct rig_buf *text)
 {
-    const struct open_read *read = &d->reads.at[read_of(d, choice)];
+    const struct rig_ambiguous_read *read = &d->ambiguous.reads.at[read_of(d, choice)];
     rig_say(d->history, text, "%T read key %K as ", read->txn, d->history->ops[read->op].key);
-    if (d->writers.at[choice] == NONE)
+    if (d->ambiguous.choices.at[choice].writer == RIG_CHOICE_INITIAL)
         rig_buf_add_text(text, "it was at first");
     else
-        rig_say(d->history, text, "%T wrote it", d->writers.at[choice]);
+        rig_say(d->history, text, "%T wrote it", d->ambiguous.choices.at[choice].writer);
 }
 
 /* The cases that leave no choice: the refuted choices of `core`. */
@@ -478,9 +239,9 @@ static void say_cases(const struct deciding *d, const struct rig_sat_clauses *co
 {
     uint64_t said = 0;
     for (size_t i = 0; i < core->count; i++) {
-        if (core->at[i] < d->reads.count || said++ >= TOLD_CASES)
+        if (core->at[i] < d->ambiguous.reads.count || said++ >= TOLD_CASES)
             continue;
-        const struct refuted_choices *refuted = &d->refuted.at[d->given.at[core->at[i] - d->reads.count]];
+        const struct refuted_choices *refuted = &d->refuted.at[d->given.at[core->at[i] - d->ambiguous.reads.count]];
         rig_buf_add_text(text, "\n  - ");
         for (uint32_t c = 0; c < refuted->count && c < TOLD_CHOICES; c++) {
             rig_buf_add_text(text, c == 0 ? "If " : c + 1 == refuted->count ? " and " : ", ");
@@ -506,8 +267,8 @@ static bool list_txns(const struct deciding *d, const struct rig_sat_clauses *co
     struct choice_numbers txns = {0};
     bool done = true;
     for (size_t i = 0; done && i < core->count; i++) {
-        if (core->at[i] < d->reads.count)
-            done = choice_numbers_add(&txns, d->reads.at[core->at[i]].txn);
+        if (core->at[i] < d->ambiguous.reads.count)
+            done = choice_numbers_add(&txns, d->ambiguous.reads.at[core->at[i]].txn);
     }
     if (done && txns.count > 0)
         qsort(txns.at, txns.count, sizeof txns.at[0], compare_txns);
@@ -575,7 +336,7 @@ static enum rig_rc confirm(struct deciding *d, unsigned level, struct refuted_ch
 {
     struct rig_verdict *verdict = NULL;
     bool *only = d->marked;
-    memset(only, 0, d->reads.count * sizeof only[0]);
+    memset(only, 0, d->ambiguous.reads.count * sizeof only[0]);
     for (uint32_t i = 0; i < refuted->count; i++) {
         const uint32_t choice = d->together.at[refuted->first + i];
         only[read_of(d, choice)] = true;
@@ -603,8 +364,9 @@ static enum rig_rc refute(struct deciding *d, unsigned level, struct rig_sat *sa
     enum rig_rc rc = rig_sat_core(sat, &core) ? RIG_OK : no_memory(d);
     *ended = true;
     for (size_t i = 0; rc == RIG_OK && i < core.count; i++) {
-        struct refuted_choices *refuted =
-            core.at[i] < d->reads.count ? NULL : &d->refuted.at[d->given.at[core.at[i] - d->reads.count]];
+        struct refuted_choices *refuted = core.at[i] < d->ambiguous.reads.count
+                                              ? NULL
+                                              : &d->refuted.at[d->given.at[core.at[i] - d->ambiguous.reads.count]];
         if (refuted == NULL || (refuted->confirmed & RIG_LEVEL_BIT(level)) != 0)
             continue;
         rc = confirm(d, level, refuted);
@@ -673,8 +435,8 @@ static enum rig_rc conclude(struct deciding *d)
 {
     struct rig_verdict *verdict = d->verdict;
     RIG_INVARIANT((d->held & d->broken) == 0);
-    verdict->scope.unknown_reads -= d->reads.count;
-    verdict->scope.open_reads += d->reads.count;
+    verdict->scope.unknown_reads -= d->ambiguous.reads.count;
+    verdict->scope.open_reads += d->ambiguous.reads.count;
     verdict->explained_levels = d->held;
     if (rig_clock_now_ns() >= d->deadline_ns)
         verdict->spent_levels |= d->open & ~d->held & ~d->broken;
@@ -685,10 +447,7 @@ static enum rig_rc conclude(struct deciding *d)
 static void done(struct deciding *d)
 {
     rig_history_free(d->history);
-    open_reads_done(&d->reads);
-    timed_writes_done(&d->timed);
-    choice_values_done(&d->values);
-    choice_numbers_done(&d->writers);
+    rig_ambiguous_reads_done(&d->ambiguous);
     refuted_choices_list_done(&d->refuted);
     choice_numbers_done(&d->together);
     choice_numbers_done(&d->given);
@@ -706,6 +465,13 @@ static struct rig_history *with_own_reads(const struct rig_history *history, str
     return own;
 }
 
+/* The check without choices has spent the rest. */
+static int64_t budget_left(const struct rig_verdict *verdict)
+{
+    const int64_t left_ns = verdict->budget_ns - (int64_t)(verdict->cost.solver_ms * (double)RIG_NS_PER_MS);
+    return left_ns > 0 ? left_ns : 0;
+}
+
 enum rig_rc rig_repeated_values_decide(const struct rig_history *history, const struct rig_check_options *options,
                                        struct rig_verdict *verdict, struct rig_err *err)
 {
@@ -715,12 +481,12 @@ enum rig_rc rig_repeated_values_decide(const struct rig_history *history, const 
                          .verdict = verdict,
                          .arena = &storage->arena,
                          .err = err,
-                         .deadline_ns = rig_clock_now_ns() + verdict->budget_ns};
+                         .deadline_ns = rig_clock_now_ns() + budget_left(verdict)};
     RIG_REQUIRE(rig_repeated_values_matter(verdict));
     enum rig_rc rc = d.history == NULL ? no_memory(&d) : find_reads(&d);
-    if (rc == RIG_OK && d.reads.count > 0 && !d.too_many)
+    if (rc == RIG_OK && d.ambiguous.reads.count > 0 && !d.ambiguous.too_many)
         rc = decide_levels(&d);
-    if (rc == RIG_OK && d.reads.count > 0 && !d.too_many)
+    if (rc == RIG_OK && d.ambiguous.reads.count > 0 && !d.ambiguous.too_many)
         rc = conclude(&d);
     done(&d);
     return rc;
