@@ -1,8 +1,8 @@
 /*
- * The ambiguous reads of a history whose values repeat (history/model/shared_value.h), and what each may have shown: the
- * writes of its value that were invoked before its transaction completed, and the initial state where the user says that
- * keys begin with the value. A read that none of these explains keeps no result, because its key may have begun with the
- * value.
+ * The ambiguous reads of a history whose values repeat (history/model/shared_value.h), and what each may have shown:
+ * the writes of its value that were invoked before its transaction completed, and the initial state where the user says
+ * that keys begin with the value. A read that none of these explains keeps no result, because its key may have begun
+ * with the value.
  *
  * Time: ambiguous reads times the writes of their values, up to a limit. Space: 16 bytes a choice, 32 a read, 12 an
  * acknowledged write meanwhile.
@@ -38,7 +38,8 @@ struct rig_ambiguous_reads {
     bool too_many; /* not all are listed */
 };
 
-/* Lists those of acknowledged transactions. False when memory runs out; release with rig_ambiguous_reads_done() in either case. */
+/* Lists those of acknowledged transactions. False when memory runs out; release with rig_ambiguous_reads_done() in
+ * either case. */
 bool rig_ambiguous_reads_find(const struct rig_history *history, const struct rig_known_initial *initial,
                               struct rig_ambiguous_reads *found);
 void rig_ambiguous_reads_done(struct rig_ambiguous_reads *reads);
