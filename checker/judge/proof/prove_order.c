@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "checker/infer/type_inference.h"
 #include "checker/model/orders.h"
 #include "checker/infer/list_acknowledged.h"
@@ -43,8 +44,10 @@ static bool index_edges(struct sorting *s)
     s->before = malloc((s->edges.count + 1) * sizeof s->before[0]);
     if (s->first == NULL || s->before == NULL)
         return false;
-    for (size_t e = 0; e < s->edges.count; e++)
+    for (size_t e = 0; e < s->edges.count; e++) {
+        RIG_INVARIANT(s->edges.at[e].from < s->node_count && s->edges.at[e].to < s->node_count);
         s->first[s->edges.at[e].to + 2]++;
+    }
     for (uint32_t node = 0; node < s->node_count; node++)
         s->first[node + 2] += s->first[node + 1];
     for (size_t e = 0; e < s->edges.count; e++)
@@ -146,9 +149,12 @@ struct ordering {
     struct sorting sorting;
 };
 
+/* A transaction without operations has its commit alone. */
 static uint32_t node_of_op(const struct ordering *o, uint32_t txn, uint32_t op)
 {
-    return o->form->operations ? o->first_op[txn] + op : o->form->split ? o->problem->txn_count + txn : txn;
+    if (o->form->operations)
+        return o->first_op[txn] + op < o->first_op[txn + 1] ? o->first_op[txn] + op : txn;
+    return o->form->split ? o->problem->txn_count + txn : txn;
 }
 
 struct placed {
@@ -258,6 +264,8 @@ static bool number_ops(struct ordering *o)
             ok = add_edge(&o->sorting, next + op, op + 1 < count ? next + op + 1 : txn);
         next += count;
     }
+    if (ok)
+        o->first_op[problem->txn_count] = next;
     o->sorting.node_count = next;
     return ok;
 }
