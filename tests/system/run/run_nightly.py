@@ -88,7 +88,8 @@ class Nightly(RigTest):
     def is_green(self, plan):
         done, annotations, run = self.job(plan)
         self.status(0, done)
-        self.assertEqual([line.split(" ")[0] for line in annotations], ["::notice"], annotations)
+        # A known issue that the run meets is a notice, too.
+        self.assertEqual({line.split(" ")[0] for line in annotations}, {"::notice"}, annotations)
         self.assertEqual([result for result in run["results"] if result["level"] == "error"], [])
         self.assertEqual([tags for tags in self.cases().values() if tags], [])
         self.assertIn("VALID", self.summary)
