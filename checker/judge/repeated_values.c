@@ -346,7 +346,8 @@ static enum rig_rc confirm(struct deciding *d, unsigned level, struct refuted_ch
     if (rc != RIG_OK)
         return rc;
     const struct rig_level_result *result = &verdict->levels[level];
-    if (result->fate == RIG_FATE_REFUTED) {
+    const bool is_refuted = result->fate == RIG_FATE_REFUTED;
+    if (is_refuted) {
         refuted->confirmed |= levels_with(verdict, RIG_FATE_REFUTED);
         refuted->reason = rig_arena_text(d->arena, result->reason, strlen(result->reason));
     } else {
@@ -354,7 +355,7 @@ static enum rig_rc confirm(struct deciding *d, unsigned level, struct refuted_ch
         d->careful = true;
     }
     rig_verdict_free(verdict);
-    return result->fate != RIG_FATE_REFUTED || refuted->reason != NULL ? RIG_OK : no_memory(d);
+    return !is_refuted || refuted->reason != NULL ? RIG_OK : no_memory(d);
 }
 
 /* No proposal is left: the level is refuted if the refuted choices of the solver's core are confirmed. */
