@@ -71,7 +71,7 @@ class Bundle(unittest.TestCase):
         for part in ("rig run plan.yaml --seed 1 ", "| Host | Linux", "before", "Refutes: ", "the driver reported none",
                      "There is no script of its statements: the driver sim"):
             self.assertIn(part, cover)
-        # Of the keys of the plan's database, those that differ from the defaults.
+        # The cover shows the keys of the plan's database that differ from the defaults.
         database = cover.split("## The database and its cluster\n")[1].split("\n## ")[0]
         self.assertEqual([line.strip().split(":")[0] for line in database.splitlines() if line.startswith("    ")],
                          ["database", "driver", "isolation", "bug", "bug-rate"])

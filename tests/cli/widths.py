@@ -29,7 +29,7 @@ set: {{workload.transactions: 300}}
 servers: [{{name: first}}, {{name: second}}, {{name: one with a rather long name, set: {{database.bug-rate: 0%}}}}]
 levels: [serializable, snapshot-isolation]
 """
-# What each command is asked, in this order, in one folder.
+# The arguments that each command gets, in this order, in one folder.
 ASKED = {
     "try": [["try", "sqlite:", "--for", "1s"], ["try", "sqlite://host"], ["try", "postgres://nobody@127.0.0.1:1/none"]],
     "init": [["init", "nothing://host"]],

@@ -35,7 +35,7 @@ database: {driver: sim, isolation: serializable, bug: stale-read, bug-rate: 5%}
 check: {levels: [strict-serializable]}
 report: [html]
 """
-# Of each picture of an object: where it is in view, where its culprit is, and whether it is wider than the view.
+# For each picture of an object: where it is in view, where its culprit is, and whether it is wider than the view.
 CULPRITS = """return [...document.querySelectorAll('.scroll')].filter(at => at.querySelector('.culprit') && at.checkVisibility()).map(at => {
     const view = at.getBoundingClientRect(), bar = at.querySelector('.bar.blocked').getBoundingClientRect();
     return [Math.max(view.left, 0), Math.min(view.right, innerWidth), bar.left, bar.right, at.scrollWidth > at.clientWidth]})"""
