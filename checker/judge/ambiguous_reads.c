@@ -30,7 +30,8 @@ struct listing {
     const struct rig_known_initial *initial;
     struct rig_ambiguous_reads *found;
     struct shared_writes writes;
-    struct rig_table last; /* by key and shared value: into `writes` */
+    struct rig_table empty; /* keys that a read found without a value */
+    struct rig_table last;  /* by key and shared value: into `writes` */
     struct timed_writes timed;
     uint64_t steps;
 };
@@ -154,16 +155,45 @@ static bool take_choices(struct listing *l, struct rig_ambiguous_read *read, con
     return true;
 }
 
+static bool ended_before(const struct rig_history *history, uint32_t writer, uint32_t reader)
+{
+    const struct rig_txn *r = &history->txns[reader];
+    const uint32_t begin = r->invoke_at == RIG_POSITION_NONE ? r->complete_at : r->invoke_at;
+    return writer == reader || rig_txn_end(history, writer) < begin;
+}
+
 static bool began_after(const struct rig_history *history, uint32_t writer, uint32_t reader)
 {
     const struct rig_txn *w = &history->txns[writer];
     return writer != reader && w->invoke_at != RIG_POSITION_NONE && w->invoke_at > rig_txn_end(history, reader);
 }
 
-/* Keys begin without a value, unless the user says otherwise. */
-static bool may_be_initial(const struct listing *l, int64_t shared)
+/* The keys that an acknowledged read found without a value. */
+static bool list_empty(struct listing *l)
 {
-    return l->initial->known && rig_value_shows(shared, l->initial->value);
+    for (uint32_t txn = 0; txn < l->history->txn_count; txn++) {
+        const struct rig_txn_op *ops = rig_txn_ops(l->history, txn);
+        const bool ok = l->history->txns[txn].outcome == RIG_OUTCOME_OK;
+        for (uint32_t i = 0; ok && i < rig_txn_op_count(l->history, txn); i++) {
+            uint32_t *place = ops[i].read_state == RIG_READ_NIL ? rig_table_put(&l->empty, ops[i].key) : NULL;
+            if (ops[i].read_state == RIG_READ_NIL && place == NULL)
+                return false;
+            if (place != NULL)
+                *place = 1;
+        }
+    }
+    return true;
+}
+
+/* Whether the read may show what the key began with: as the user says; or, where no read found the key without a value,
+ * if no write of the value was acknowledged before the reader began (`early`). */
+static bool may_be_initial(const struct listing *l, const struct rig_txn_op *read, bool early, int64_t *value)
+{
+    *value = l->initial->value;
+    if (l->initial->known)
+        return rig_value_shows(read->value, l->initial->value);
+    return early && rig_table_get(&l->empty, read->key) == RIG_TABLE_NONE &&
+           rig_value_shared_initial(read->value, value);
 }
 
 static bool is_last_write(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
@@ -186,21 +216,39 @@ static struct fitting fitting_of(const struct listing *l, const struct rig_ambig
                             .choice = {write->value, write->txn, write->txn != read->txn && is_dirty}};
 }
 
+/* The writes of the read's value: those that were invoked in time, or all of them. `*early`: none of them was
+ * acknowledged before the reader began. */
+static bool add_writes(struct listing *l, const struct rig_ambiguous_read *read, bool all, struct fittings *found,
+                       bool *early)
+{
+    const struct rig_history *history = l->history;
+    uint32_t next = rig_table_get(&l->last, hash_of(history->ops[read->op].key, read->shared));
+    *early = true;
+    for (; next != RIG_TABLE_NONE; next = l->writes.at[next].next) {
+        const struct shared_write *write = &l->writes.at[next];
+        l->steps++;
+        *early &=
+            history->txns[write->txn].outcome == RIG_OUTCOME_FAIL || !ended_before(history, write->txn, read->txn);
+        if ((all || !began_after(history, write->txn, read->txn)) && !fittings_add(found, fitting_of(l, read, write)))
+            return false;
+    }
+    return true;
+}
+
+/* A read that nothing explains in time shows a later write, as a read of a value that is written once does. */
 static bool add_read(struct listing *l, uint32_t txn, uint32_t op, struct fittings *found)
 {
     const struct rig_txn_op *at = &l->history->ops[op];
     struct rig_ambiguous_read read = {
         .txn = txn, .op = op, .first = (uint32_t)l->found->choices.count, .shared = at->value};
-    uint32_t next = rig_table_get(&l->last, hash_of(at->key, at->value));
+    struct rig_read_choice initial = {.writer = RIG_CHOICE_INITIAL};
+    bool early;
     found->count = 0;
-    for (; next != RIG_TABLE_NONE; next = l->writes.at[next].next) {
-        const struct shared_write *write = &l->writes.at[next];
-        l->steps++;
-        if (!began_after(l->history, write->txn, txn) && !fittings_add(found, fitting_of(l, &read, write)))
-            return false;
-    }
-    const struct rig_read_choice initial = {l->initial->value, RIG_CHOICE_INITIAL, false};
-    if (may_be_initial(l, at->value) && !fittings_add(found, (struct fitting){INT64_MIN, initial}))
+    if (!add_writes(l, &read, false, found, &early))
+        return false;
+    if (may_be_initial(l, at, early, &initial.value) && !fittings_add(found, (struct fitting){INT64_MIN, initial}))
+        return false;
+    if (found->count == 0 && !add_writes(l, &read, true, found, &early))
         return false;
     return found->count == 0 || (take_choices(l, &read, found) && rig_ambiguous_read_vec_add(&l->found->reads, read));
 }
@@ -230,11 +278,13 @@ bool rig_ambiguous_reads_find(const struct rig_history *history, const struct ri
     struct fittings scratch = {0};
     *found = (struct rig_ambiguous_reads){0};
     rig_table_init(&l.last);
-    const bool done = list_writes(&l) && time_writes(&l) && list_reads(&l, &scratch);
+    rig_table_init(&l.empty);
+    const bool done = list_empty(&l) && list_writes(&l) && time_writes(&l) && list_reads(&l, &scratch);
     fittings_done(&scratch);
     timed_writes_done(&l.timed);
     shared_writes_done(&l.writes);
     rig_table_done(&l.last);
+    rig_table_done(&l.empty);
     return done;
 }
 

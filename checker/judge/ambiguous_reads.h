@@ -1,8 +1,8 @@
 /*
  * The ambiguous reads of a history whose values repeat (history/model/shared_value.h), and what each may have shown:
- * the writes of its value that were invoked before its transaction completed, and the initial state where the user says
- * that keys begin with the value. A read that none of these explains keeps no result, because its key may have begun
- * with the value.
+ * the writes of its value that were invoked before its transaction completed, and the initial state of the key: where
+ * the user says that keys begin with the value; or where no read found the key without a value, and no write of the
+ * value was acknowledged before the reader began.
  *
  * Time: ambiguous reads times the writes of their values, up to a limit. Space: 16 bytes a choice, 32 a read, 12 an
  * acknowledged write meanwhile.

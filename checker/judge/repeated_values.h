@@ -3,8 +3,8 @@
  *
  * The reader of such files gives each write a value of its own ("5#1", "5#2", ...), and a read that may show several of
  * them the shared value "5#?" without a result (history/text/classic_multi_key.c). The choices of such a read are the
- * writes of that value that were invoked before its transaction completed, and the initial state where the user says
- * that keys begin with the value. A level holds if it holds with some choice for each read, and is refuted if it is
+ * writes of that value that were invoked before its transaction completed, and the initial state where it may be the
+ * value (ambiguous_reads.h). A level holds if it holds with some choice for each read, and is refuted if it is
  * refuted with every one.
  *
  * CaDiCaL proposes choices, the check of a history with them is the theory: where the check refutes the level, the

@@ -62,6 +62,13 @@ bool rig_value_shared_by(int64_t value, int64_t *shared)
     return length > 0 && number_of(text, length, "?\"", shared);
 }
 
+bool rig_value_shared_initial(int64_t shared, int64_t *initial)
+{
+    RIG_REQUIRE(rig_value_is_shared(shared));
+    const char *text = rig_value_text(shared);
+    return number_of(text, strlen(text) - 2, "0\"", initial);
+}
+
 void rig_shared_value_show(struct rig_buf *out, int64_t shared)
 {
     RIG_REQUIRE(rig_value_is_shared(shared));

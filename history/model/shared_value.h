@@ -27,6 +27,9 @@ static inline bool rig_op_is_ambiguous(const struct rig_txn_op *op)
 }
 /* The shared value that stands for this one and others; false: there is none, or memory runs out. */
 bool rig_value_shared_by(int64_t value, int64_t *shared);
+/* The value that stands for the shared one where the key began with it: "5#0", which nothing writes. False when memory
+ * runs out. */
+bool rig_value_shared_initial(int64_t shared, int64_t *initial);
 /* Whether the shared value is written as this one in the file. */
 bool rig_value_shows(int64_t shared, int64_t value);
 /* Adds it as the file has it: 5 for "5#?". */

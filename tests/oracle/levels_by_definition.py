@@ -34,7 +34,8 @@ with that number, in rows, and rig is told; few of them show nil, or another num
                          a list is how it begins in AR, and a key has one initial state; no transaction of unknown outcome has to commit (PL-1)
 
 With --repeats N transactions write at most N different values to a key. A read of such a value shows one of its writes that
-began before the reader ended; each choice for all reads gives a history of unique values, and a level has an execution if it has one in
+began before the reader ended, or what the key began with, where no read found it empty and no write of the value ended before the reader
+began; each choice for all reads gives a history of unique values, and a level has an execution if it has one in
 some of these.
 
 A refuted level must have no execution, and a held one must have one. Each must be decided, except read uncommitted of
@@ -481,13 +482,23 @@ def choices(txns):
     """Histories of unique values, one for each choice of the writes that the acknowledged reads show."""
     numbers = itertools.count(1)
     unique = [{**txn, "ops": [[op[0], op[1], op[2] if op[0] == "r" else next(numbers)] for op in txn["ops"]]} for txn in txns]
-    names = {}
+    names, ok = {}, [txn for txn in unique if txn["outcome"] == "ok"]
+    empty = {op[1] for txn in ok for op in txn["ops"] if op[0] == "r" and op[2] is None}
     for was, now in zip(txns, unique):
         for before, after in zip(was["ops"], now["ops"]):
             if before[0] != "r":
-                names.setdefault((before[1], before[2]), []).append((after[2], was["begin"]))
-    reads = [(op, [value for value, begin in names[op[1], op[2]] if begin < txn["end"]] or [names[op[1], op[2]][0][0]])
-             for txn in unique if txn["outcome"] == "ok" for op in txn["ops"] if op[0] == "r" and (op[1], op[2]) in names]
+                names.setdefault((before[1], before[2]), []).append((after[2], now))
+    reads = []
+    for txn in ok:
+        for op in (op for op in txn["ops"] if op[0] == "r" and (op[1], op[2]) in names):
+            writes = names[op[1], op[2]]
+            shown = [value for value, writer in writes if writer["begin"] < txn["end"]]
+            early = not any(w is txn or (w["outcome"] == "ok" and w["end"] < txn["begin"]) for _, w in writes)
+            if len(writes) == 1:
+                shown = [writes[0][0]]
+            elif early and op[1] not in empty:
+                shown.append(1000 + 10 * op[1] + op[2])  # a value that nothing writes: the key began with it
+            reads.append((op, shown or [value for value, _ in writes]))
     for chosen in itertools.product(*(values for _, values in reads)):
         for (op, _), value in zip(reads, chosen):
             op[2] = value
@@ -503,24 +514,12 @@ def levels_of(kind, txns, prefilled):
     return found
 
 
-def shows_later(txns):
-    """Whether an acknowledged read shows a value that only later transactions write, twice: keys may have begun with it."""
-    writes = [(op[1], op[2], txn["begin"]) for txn in txns for op in txn["ops"] if op[0] != "r"]
-    for txn in txns:
-        for name, key, value in txn["ops"]:
-            begins = [begin for k, v, begin in writes if (k, v) == (key, value)]
-            if name == "r" and txn["outcome"] == "ok" and len(begins) > 1 and min(begins) > txn["end"]:
-                return True
-    return False
-
-
 def differences(kind, txns, prefilled, result):
     explained = levels_of(kind, txns, prefilled)
-    is_open = kind == REPEATED and shows_later(txns)
     for level, fate in result["levels"].items():
         exists = level in explained
         is_contested = level in UNCOMMITTED and kind == "list-append" and "no order" in result["reasons"].get(level, "")
-        if fate != ("held" if exists else "refuted") and not ((is_contested or is_open) and fate == "not-refuted"):
+        if fate != ("held" if exists else "refuted") and not (is_contested and fate == "not-refuted"):
             yield f"{level}: {fate}, and an execution {'exists' if exists else 'does not exist'}"
 
 

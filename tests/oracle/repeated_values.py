@@ -3,7 +3,8 @@
 
     repeated_values.py [--count N] [--seed S]
 
-Transactions write and read few values of two keys, which begin without a value, or with one that no transaction writes.
+Transactions write and read few values of two keys, which begin without a value, or with one that no transaction writes, or that reads show before
+any of its writes was acknowledged.
 A serial order explains a history if each read of an acknowledged
 transaction shows the last write before it, for some choice of which transactions of unknown outcome took effect. rig may
 refute a level only where no such order exists: an order at all for serializable, one that keeps real time for
@@ -61,22 +62,32 @@ def lines(txns):
     return "".join(json.dumps({"index": index, **event}) + "\n" for index, event in sorted(events, key=lambda e: e[0]))
 
 
+def may_begin(txns, reader, key, value):
+    """Whether the read may show what the key began with: it is written twice or not at all, and not acknowledged before the reader began."""
+    writers = [txn for txn in txns for op in txn["ops"] if op == ["w", key, value]]
+    early = not any(txn is reader or (txn["outcome"] == "ok" and txn["until"] < reader["from"]) for txn in writers)
+    return not writers or (len(writers) > 1 and early)
+
+
 def initial_states(txns):
-    """Per key: nil; and, unless an acknowledged read shows that, each value that is never written."""
-    every = [(txn, op) for txn in txns for op in txn["ops"]]
+    """Per key: nil; and, unless an acknowledged read shows that, each value with which it may begin for some read."""
+    ok = [txn for txn in txns if txn["outcome"] == "ok"]
     for key in (0, 1):
-        nil = any(txn["outcome"] == "ok" and op == ["r", key, None] for txn, op in every)
-        yield [None] if nil else [None, *({1, 2} - {op[2] for _, op in every if op[:2] == ["w", key]})]
+        shown = {op[2] for txn in ok for op in txn["ops"] if op[:2] == ["r", key]}
+        yield [None] if None in shown else [None, *(value for value in (1, 2) if any(
+            may_begin(txns, txn, key, value) for txn in ok if ["r", key, value] in txn["ops"]))]
 
 
-def explains(order, initial):
-    state = dict(enumerate(initial))
+def explains(order, initial, txns):
+    state = {key: (value, True) for key, value in enumerate(initial)}
     for txn in order:
         for kind, key, value in txn["ops"]:
             if kind == "w":
-                state[key] = value
-            elif txn["outcome"] == "ok" and state.get(key) != value:
-                return False
+                state[key] = (value, False)
+            elif txn["outcome"] == "ok":
+                there, is_initial = state.get(key, (None, True))
+                if there != value or (is_initial and value is not None and not may_begin(txns, txn, key, value)):
+                    return False
     return True
 
 
@@ -97,7 +108,7 @@ def keeps_time(order):
 def truth(txns):
     """Whether some serial order explains the history, and whether one does that keeps real time."""
     initial = list(itertools.product(*initial_states(txns)))
-    found = [order for order in orders(txns) if any(explains(order, state) for state in initial)]
+    found = [order for order in orders(txns) if any(explains(order, state, txns) for state in initial)]
     return bool(found), any(keeps_time(order) for order in found)
 
 

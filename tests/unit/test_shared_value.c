@@ -42,6 +42,8 @@ static void test_writes_of_a_value_share_one(void **state)
     assert_true(rig_value_shared_by(number_of("5", 1, UINT32_MAX - 1), &by_last));
     assert_int_equal(by_first, shared);
     assert_int_equal(by_last, shared);
+    assert_true(rig_value_shared_initial(shared, &by_first));
+    assert_string_equal(rig_value_text(by_first), "\"5#0\"");
 }
 
 static void test_other_values_have_writes_of_their_own(void **state)
