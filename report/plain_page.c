@@ -27,7 +27,7 @@ static const char *const rules[] = {
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px}",
     "th{text-align:left;font-weight:600}th small{display:block;font-weight:400;color:var(--dim)}",
     ".grid{border-spacing:3px;border-collapse:separate}.grid th{padding:5px 9px}.grid td{padding:0;border-radius:5px}",
-    ".grid td a{display:block;padding:6px 9px;text-decoration:none;white-space:nowrap}",
+    ".grid td a{display:block;padding:6px 9px;text-decoration:none;min-width:52px}",
     ".grid td a:hover,.grid td a:focus{outline:2px solid}.grid thead th{vertical-align:bottom}",
     ".runs{width:100%}.runs th,.runs td{text-align:left;padding:6px 12px 6px 8px;border-bottom:1px solid var(--line);",
     "vertical-align:top}.runs thead th{color:var(--dim)}.runs tr:target{outline:3px solid var(--open)}",
@@ -38,7 +38,7 @@ static const char *const rules[] = {
     "summary{cursor:pointer}svg text{fill:var(--dim);font-size:11px}",
     "footer{color:var(--dim);font-size:13px;margin-top:40px}",
     "@media(max-width:640px){main{padding:10px 12px 40px}.banner{padding:14px}h1{font-size:19px}",
-    ".grid{font-size:12.5px}.grid th,.grid td a{padding:4px}.grid td a{white-space:normal;min-width:52px}",
+    ".grid{font-size:12.5px}.grid th,.grid td a{padding:4px}",
     ".grid tbody th{position:sticky;left:0;background:var(--bg);min-width:72px;max-width:104px}}",
     "@media print{.wide{overflow:visible}*{print-color-adjust:exact}}",
 };

@@ -64,7 +64,8 @@ class Scaling(unittest.TestCase):
         self.assert_ratio(("lost-updates", 10**5), ("lost-updates", 10**6), 2)
 
     def test_ten_thousand_processes(self):
-        self.assert_ratio(("valid", 10**6), ("processes", 10**6), 2.5)
+        # About 2, and up to 2.7 where other processes share the caches.
+        self.assert_ratio(("valid", 10**6), ("processes", 10**6), 4)
 
     def test_long_lists(self):
         # The ratio depends on the processor: about 2 on an Intel Xeon, and up to 3 on an AMD EPYC.

@@ -46,8 +46,9 @@ class Levels(PostgresTest):
                     "database.cluster.local.settings=[enable_seqscan=off, enable_bitmapscan=off]"]
         process = self.start("run", plan, *[a for s in settings for a in ("--set", s)], "-o", "out")
         explained, deadline = self.folder / "plan.txt", time.monotonic() + 200
-        while not (explained.exists() and "padded by" in explained.read_text()) and time.monotonic() < deadline and process.poll() is None:
-            time.sleep(0.01)
+        log = self.folder / "out/rig.log"
+        while not (log.exists() and "healed #1 exec" in log.read_text()) and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.02)
         self.wait_for_record(process, "out", 10000)
         process.send_signal(signal.SIGINT)
         done = self.finish(process)
