@@ -124,50 +124,58 @@ static void add_found(struct line *line, const uint64_t *found)
         add(line, " and %u more", further);
 }
 
+/* Parts that a narrow terminal leaves out, the first one first. */
+enum { LACKS_MEDIAN = 1, LACKS_LATENCY, LACKS_REST };
+
+static void compose(const struct rig_progress *progress, unsigned lacks, struct line *line)
+{
+    *line = (struct line){.length = 0};
+    add(line, "%s", progress->phase);
+    if (progress->part != NULL)
+        add(line, " (%s)", progress->part);
+    add_duration(line, " ", progress->elapsed_ns);
+    add_count(line, " ", progress->done);
+    if (progress->total > 0)
+        add_count(line, "/", progress->total);
+    add_count(line, " ", (uint64_t)(progress->rate + 0.5));
+    add(line, "/s");
+    if (progress->has_share)
+        add(line, " %.0f%%", progress->share * 100);
+    if (progress->faults != NULL && progress->faults[0] != '\0')
+        add(line, " under %s", progress->faults);
+    if (progress->found != NULL)
+        add_found(line, progress->found);
+    if (progress->put_off)
+        add(line, " check put off");
+    else if (progress->found != NULL && progress->behind_ns > least_behind_ns)
+        add_duration(line, " check behind ", progress->behind_ns);
+    if (!progress->has_share) {
+        add_count(line, " ok ", progress->ok);
+        add_count(line, " fail ", progress->fail);
+        add_count(line, " unknown ", progress->info);
+        if (progress->error != NULL)
+            add(line, " (mostly %s)", progress->error);
+    }
+    if (progress->has_latency && lacks < LACKS_MEDIAN)
+        add_duration(line, " p50 ", progress->p50_ns);
+    if (progress->has_latency && lacks < LACKS_LATENCY)
+        add_duration(line, " p99 ", progress->p99_ns);
+    const int64_t left_ns = remaining_ns(progress);
+    if (left_ns >= 0 && lacks < LACKS_REST)
+        add_duration(line, " left ", left_ns);
+}
+
 void rig_progress_text(const struct rig_progress *progress, unsigned columns, char *text, size_t size)
 {
     RIG_REQUIRE(size > 0);
-    struct line line = {.length = 0};
-    /* Then the error matters more than the latencies, which a narrow terminal cuts. */
-    const bool is_failing = progress->error != NULL && progress->fail + progress->info > progress->ok;
-    add(&line, "%s", progress->phase);
-    if (progress->part != NULL)
-        add(&line, " (%s)", progress->part);
-    add_duration(&line, " ", progress->elapsed_ns);
-    add_count(&line, " ", progress->done);
-    if (progress->total > 0)
-        add_count(&line, "/", progress->total);
-    add_count(&line, " ", (uint64_t)(progress->rate + 0.5));
-    add(&line, "/s");
-    if (progress->has_share)
-        add(&line, " %.0f%%", progress->share * 100);
-    if (progress->faults != NULL && progress->faults[0] != '\0')
-        add(&line, " under %s", progress->faults);
-    if (progress->found != NULL)
-        add_found(&line, progress->found);
-    if (progress->put_off)
-        add(&line, " check put off");
-    else if (progress->found != NULL && progress->behind_ns > least_behind_ns)
-        add_duration(&line, " check behind ", progress->behind_ns);
-    if (!progress->has_share) {
-        add_count(&line, " ok ", progress->ok);
-        add_count(&line, " fail ", progress->fail);
-        add_count(&line, " unknown ", progress->info);
-        if (is_failing)
-            add(&line, " (mostly %s)", progress->error);
-    }
-    if (progress->has_latency) {
-        add_duration(&line, " p50 ", progress->p50_ns);
-        add_duration(&line, " p99 ", progress->p99_ns);
-    }
-    int64_t left_ns = remaining_ns(progress);
-    if (left_ns >= 0)
-        add_duration(&line, " left ", left_ns);
-    if (progress->error != NULL && !is_failing) /* where there is space */
-        add(&line, " (mostly %s)", progress->error);
     /* The last column stays free: writing it would wrap the line on some terminals. */
-    if (columns > 0 && line.length > columns - 1)
-        line.text[columns - 1] = '\0';
+    const size_t most = columns > 0 && columns < LINE_BYTES ? columns - 1 : LINE_BYTES - 1;
+    struct line line;
+    compose(progress, 0, &line);
+    for (unsigned lacks = LACKS_MEDIAN; line.length > most && lacks <= LACKS_REST; lacks++)
+        compose(progress, lacks, &line);
+    if (line.length > most)
+        line.text[most] = '\0';
     (void)snprintf(text, size, "%s", line.text);
 }
 

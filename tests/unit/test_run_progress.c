@@ -72,12 +72,28 @@ static void the_line_has_all_parts(void **state)
     progress.error_count = 990;
     rig_progress_text(&progress, 200, text, sizeof text);
     assert_string_equal(
-        text, "load 5.0s 10k/20k 2000/s ok 9000 fail 999 unknown 1 p50 110us p99 12ms left 5.0s (mostly 40001)");
+        text, "load 5.0s 10k/20k 2000/s ok 9000 fail 999 unknown 1 (mostly 40001) p50 110us p99 12ms left 5.0s");
     progress.ok = 1;
     progress.fail = 9998;
     rig_progress_text(&progress, 200, text, sizeof text);
     assert_string_equal(
         text, "load 5.0s 10k/20k 2000/s ok 1 fail 9998 unknown 1 (mostly 40001) p50 110us p99 12ms left 5.0s");
+}
+
+static void a_narrow_line_keeps_the_error(void **state)
+{
+    (void)state;
+    char text[256];
+    struct rig_progress progress = halfway();
+    progress.error = "40001";
+    progress.faults = "partition pg-2";
+    rig_progress_text(&progress, 107, text, sizeof text);
+    assert_non_null(strstr(text, "unknown 1 (mostly 40001) p99 12ms left 5.0s"));
+    rig_progress_text(&progress, 106, text, sizeof text);
+    assert_non_null(strstr(text, "unknown 1 (mostly 40001) left 5.0s"));
+    rig_progress_text(&progress, 88, text, sizeof text);
+    assert_string_equal(text,
+                        "load 5.0s 10k/20k 2000/s under partition pg-2 ok 9000 fail 999 unknown 1 (mostly 40001)");
 }
 
 /* The earlier of the two bounds; without a bound or a rate there is no estimate. */
@@ -231,6 +247,7 @@ int main(void)
         cmocka_unit_test(durations_are_short),
         cmocka_unit_test(counts_are_short),
         cmocka_unit_test(the_line_has_all_parts),
+        cmocka_unit_test(a_narrow_line_keeps_the_error),
         cmocka_unit_test(the_remaining_time_is_that_of_the_nearer_bound),
         cmocka_unit_test(it_fits_the_terminal),
         cmocka_unit_test(a_check_shows_its_findings),
