@@ -125,7 +125,7 @@ static void add_found(struct line *line, const uint64_t *found)
 }
 
 /* Parts that a narrow terminal leaves out, the first one first. */
-enum { LACKS_MEDIAN = 1, LACKS_LATENCY, LACKS_REST };
+enum { LACKS_MEDIAN = 1, LACKS_LATENCY, LACKS_REST, LACKS_DONE };
 
 static void compose(const struct rig_progress *progress, unsigned lacks, struct line *line)
 {
@@ -134,9 +134,11 @@ static void compose(const struct rig_progress *progress, unsigned lacks, struct 
     if (progress->part != NULL)
         add(line, " (%s)", progress->part);
     add_duration(line, " ", progress->elapsed_ns);
-    add_count(line, " ", progress->done);
-    if (progress->total > 0)
-        add_count(line, "/", progress->total);
+    if (lacks < LACKS_DONE || progress->has_share) { /* the outcomes have it too */
+        add_count(line, " ", progress->done);
+        if (progress->total > 0)
+            add_count(line, "/", progress->total);
+    }
     add_count(line, " ", (uint64_t)(progress->rate + 0.5));
     add(line, "/s");
     if (progress->has_share)
@@ -172,7 +174,7 @@ void rig_progress_text(const struct rig_progress *progress, unsigned columns, ch
     const size_t most = columns > 0 && columns < LINE_BYTES ? columns - 1 : LINE_BYTES - 1;
     struct line line;
     compose(progress, 0, &line);
-    for (unsigned lacks = LACKS_MEDIAN; line.length > most && lacks <= LACKS_REST; lacks++)
+    for (unsigned lacks = LACKS_MEDIAN; line.length > most && lacks <= LACKS_DONE; lacks++)
         compose(progress, lacks, &line);
     if (line.length > most)
         line.text[most] = '\0';

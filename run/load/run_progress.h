@@ -53,8 +53,8 @@ void rig_progress_save(const struct rig_progress *progress, const char *file);
 /* Removes a line that LINE left; nothing for other forms. */
 void rig_progress_clear(enum rig_progress_form form, FILE *stream);
 
-/* Writes the line without control characters. A line wider than `columns` lacks latencies and the time left first, and is
- * cut then; `size` as for snprintf. */
+/* Writes the line without control characters. A line wider than `columns` lacks latencies first, then the
+ * time left and the count, and is cut then; `size` as for snprintf. */
 void rig_progress_text(const struct rig_progress *progress, unsigned columns, char *text, size_t size);
 /* A duration as a person reads it: "1.2s", "350us", "3m05", "2h30". At least 16 bytes. */
 void rig_progress_duration(int64_t ns, char *text, size_t size);

@@ -94,6 +94,8 @@ static void a_narrow_line_keeps_the_error(void **state)
     rig_progress_text(&progress, 88, text, sizeof text);
     assert_string_equal(text,
                         "load 5.0s 10k/20k 2000/s under partition pg-2 ok 9000 fail 999 unknown 1 (mostly 40001)");
+    rig_progress_text(&progress, 80, text, sizeof text);
+    assert_string_equal(text, "load 5.0s 2000/s under partition pg-2 ok 9000 fail 999 unknown 1 (mostly 40001)");
 }
 
 /* The earlier of the two bounds; without a bound or a rate there is no estimate. */
