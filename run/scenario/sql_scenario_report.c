@@ -75,6 +75,9 @@ static bool compare_setup(const struct rig_sql_scenario_cell *cell, struct rig_b
     const char *wanted = is_compared(cell) ? cell->outcome->setup_error : NULL;
     if (failed == NULL && wanted == NULL)
         return true;
+    /* The file is about other databases, so that this one may not know its SQL. */
+    if (cell->outcome == NULL && cell->interleaving->outcome_count > 0)
+        return true;
     if (failed != NULL && wanted != NULL && rig_told_is_error(failed, wanted))
         return true;
     rig_buf_printf(out, "expected %s%s, not ", wanted == NULL ? "a setup without an error" : "error ",
