@@ -293,7 +293,7 @@ static void list_anomalies(struct lister *lister)
         end_row(lister);
     }
     const char *name;
-    uint64_t anomalies;
+    rig_anomaly_set anomalies;
     for (uint32_t i = 0; rig_anomaly_group(i, &name, &anomalies); i++) {
         struct rig_buf members;
         rig_buf_init(&members, 0);

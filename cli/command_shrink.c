@@ -69,7 +69,7 @@ static enum rig_rc read_anomaly(struct job *job, struct rig_err *err)
 {
     const char *name = rig_arguments_value(job->args, "anomaly"), *proper;
     enum rig_anomaly *anomaly = &job->request.anomaly;
-    uint64_t anomalies;
+    rig_anomaly_set anomalies;
     *anomaly = RIG_ANOMALY_COUNT;
     if (rig_arguments_value_at(job->args, "anomaly", 1) != NULL)
         return rig_fail(err, RIG_E_USAGE, "--anomaly: with --plan, name one anomaly");

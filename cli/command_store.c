@@ -174,7 +174,7 @@ static bool read_filter(struct job *job, struct rig_run_filter *filter)
             filter->states |= strcmp(text, rig_stored_state_words[state]) == 0 ? 1U << state : 0;
     }
     for (size_t i = 0; (text = rig_arguments_value_at(job->args, "anomaly", i)) != NULL; i++) {
-        uint64_t anomalies;
+        rig_anomaly_set anomalies;
         if (!rig_anomaly_find_all(text, &anomalies, &proper)) {
             rig_cli_complain("--anomaly: there is no anomaly `%s`; `rig list anomalies` shows them", text);
             return false;

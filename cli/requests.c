@@ -40,7 +40,7 @@ static bool read_levels(const struct rig_arguments *args, struct rig_check_optio
     const char *name;
     for (size_t i = 0; (name = rig_arguments_value_at(args, "level", i)) != NULL; i++) {
         enum rig_level level;
-        uint64_t anomalies;
+        rig_anomaly_set anomalies;
         const char *proper;
         if (rig_level_find(name, &level)) {
             options->levels |= RIG_LEVEL_BIT(level);
@@ -61,7 +61,7 @@ static bool read_anomalies(const struct rig_arguments *args, struct rig_check_op
     const char *name;
     for (size_t i = 0; (name = rig_arguments_value_at(args, "anomaly", i)) != NULL; i++) {
         const char *proper;
-        uint64_t anomalies;
+        rig_anomaly_set anomalies;
         if (!rig_anomaly_find_all(name, &anomalies, &proper)) {
             complain_unknown("anomaly", "anomaly", name, rig_anomaly_nearest(name));
             return false;
@@ -204,7 +204,7 @@ bool rig_cli_reports_are_known(const struct rig_arguments *args)
 bool rig_cli_add_request(const char *name, struct rig_check_options *options)
 {
     enum rig_level level;
-    uint64_t anomalies;
+    rig_anomaly_set anomalies;
     const char *proper;
     if (rig_level_find(name, &level))
         options->levels |= RIG_LEVEL_BIT(level);

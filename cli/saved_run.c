@@ -362,7 +362,7 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
                          args->positionals[0]);
 }
 
-static uint64_t count_of(const struct rig_cli_saved_run *saved, uint64_t anomalies)
+static uint64_t count_of(const struct rig_cli_saved_run *saved, rig_anomaly_set anomalies)
 {
     const json_t *found = saved->storage == NULL ? NULL : json_object_get(saved->storage->results, "anomalies");
     uint64_t count = 0;
@@ -381,7 +381,7 @@ void rig_cli_saved_run_size(const struct rig_cli_saved_run *saved, uint64_t *txn
     *ops = (uint64_t)number_of(history, "operations");
 }
 
-static uint64_t with_cases(enum rig_anomaly anomaly)
+static rig_anomaly_set with_cases(enum rig_anomaly anomaly)
 {
     return rig_anomaly_cases(anomaly) | RIG_ANOMALY_BIT(anomaly);
 }

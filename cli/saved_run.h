@@ -18,7 +18,7 @@ struct rig_cli_saved_run {
     struct rig_report_run run; /* borrows `storage` */
     struct rig_effort effort;  /* as the run measured it; `lost` without results.json */
     uint64_t levels;           /* requested then; 0 when not known */
-    uint64_t anomalies;
+    rig_anomaly_set anomalies;
     struct rig_cli_saved_storage *storage;
 };
 

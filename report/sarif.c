@@ -27,7 +27,7 @@ struct sarif {
     const struct rig_verdict *verdict;
     const struct rig_report_run *run; /* NULL: a bare history */
     const char *record;               /* of every result's place, or of what is related to it */
-    uint64_t told;                    /* bits: anomalies that are a result already */
+    rig_anomaly_set told;             /* bits: anomalies that are a result already */
     struct rig_buf text;              /* of a message */
 };
 

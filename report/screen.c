@@ -53,9 +53,10 @@ static bool is_further_form(unsigned anomaly)
 }
 
 /* The anomalies that break what is requested, as bits; those that another one of them explains are left out. */
-static uint64_t find_bugs(const struct rig_verdict *verdict)
+static rig_anomaly_set find_bugs(const struct rig_verdict *verdict)
 {
-    uint64_t bugs = 0, broken = 0;
+    rig_anomaly_set bugs = 0;
+    uint64_t broken = 0;
     for (unsigned further = 0; further < 2; further++) {
         uint64_t also = 0;
         for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -84,7 +85,7 @@ static void add_name(struct rig_buf *out, unsigned anomaly)
 }
 
 /* The names in `set`, at most NAMES_SHOWN, with their counts. */
-static void add_names(const struct rig_text_page *page, const char *label, uint64_t set)
+static void add_names(const struct rig_text_page *page, const char *label, rig_anomaly_set set)
 {
     struct rig_buf line;
     unsigned named = 0, more = 0;
@@ -131,11 +132,11 @@ static void add_bug(const struct rig_text_page *page, unsigned anomaly)
 /* A line for each bug, up to `most` of them, one for the others, and one for those that the request allows. */
 static void add_anomalies(const struct rig_text_page *page, unsigned most)
 {
-    const uint64_t bugs = find_bugs(page->verdict);
-    uint64_t rest = 0, allowed = 0;
+    const rig_anomaly_set bugs = find_bugs(page->verdict);
+    rig_anomaly_set rest = 0, allowed = 0;
     unsigned shown = 0;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        const uint64_t bit = RIG_ANOMALY_BIT(anomaly);
+        const rig_anomaly_set bit = RIG_ANOMALY_BIT(anomaly);
         if ((bugs & bit) != 0 && shown < most) {
             shown++;
             add_bug(page, anomaly);

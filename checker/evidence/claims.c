@@ -467,7 +467,7 @@ void rig_claims_conclude(struct rig_verdict *verdict)
     admit_contradiction(verdict);
     static const char none[] = "the history has no place of a transaction in the database's own order";
     static const char unjudged[] = "the database's own order was not checked";
-    uint64_t requested = 0;
+    rig_anomaly_set requested = 0;
     for (unsigned kind = 0; kind < RIG_CLAIM_COUNT; kind++) {
         const enum rig_anomaly anomaly = rig_claim_anomalies[kind];
         requested |= verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly);

@@ -25,10 +25,10 @@ struct infer {
 struct shown {
     const struct rig_txn_op *ops; /* of its transaction */
     uint32_t txn, op;
-    uint32_t seen;   /* rig_row_seen() */
-    uint64_t noted;  /* bits */
-    bool has_own;    /* its transaction wrote to the table before */
-    bool has_later;  /* its transaction writes to the table later */
+    uint32_t seen;         /* rig_row_seen() */
+    rig_anomaly_set noted; /* bits */
+    bool has_own;          /* its transaction wrote to the table before */
+    bool has_later;        /* its transaction writes to the table later */
     bool is_open;    /* it may have seen different versions of some row, with different edges; or has an anomaly */
     bool is_missing; /* the same, of a row that it misses and may have missed before all its versions */
     struct rig_row_where condition;

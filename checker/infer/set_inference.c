@@ -321,9 +321,9 @@ struct infer {
 struct shown {
     const struct rig_txn_op *op;
     uint32_t txn, place;
-    uint64_t noted;  /* bits */
-    bool is_chained; /* it is linked later, in a chain */
-    uint32_t size;   /* as in struct set_read */
+    rig_anomaly_set noted; /* bits */
+    bool is_chained;       /* it is linked later, in a chain */
+    uint32_t size;         /* as in struct set_read */
 };
 
 static bool note(struct infer *in, struct shown *shown, enum rig_anomaly anomaly, int64_t value, uint32_t other,

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "checker/model/anomaly.h"
 #include "checker/model/assumption.h"
 #include "history/model/transaction.h"
 
@@ -86,8 +87,8 @@ struct rig_type_inference {
 
     /* ---- what it can show ---- */
 
-    uint64_t anomalies; /* bits: the non-cyclic ones that it can have */
-    uint64_t levels;    /* bits: those that can be held, where every read is known */
+    rig_anomaly_set anomalies; /* bits: the non-cyclic ones that it can have */
+    uint64_t levels;           /* bits: those that can be held, where every read is known */
 };
 
 /* Whether the type has rw edges by predicates, and the ladder alone decides its levels. */

@@ -59,7 +59,7 @@ static bool share_another_key(const struct rig_history *history, uint32_t one, u
  * transaction read. And no reader may overwrite what it read, because with its own version between the two an edge is
  * ww.
  */
-static bool proves_cases(const struct rig_history *history, const struct rig_cases *proof, uint64_t cases)
+static bool proves_cases(const struct rig_history *history, const struct rig_cases *proof, rig_anomaly_set cases)
 {
     bool proves = true;
     for (uint32_t i = 0; i < proof->step_count; i++) {
@@ -79,7 +79,7 @@ static bool proves_cases(const struct rig_history *history, const struct rig_cas
 }
 
 /* Not for a history judged in windows: those keep only a part of a transaction's operations. */
-static bool is_proved_by_cases(const struct rig_verdict *verdict, uint64_t cases)
+static bool is_proved_by_cases(const struct rig_verdict *verdict, rig_anomaly_set cases)
 {
     const struct rig_finding *finding = &verdict->findings[RIG_ANOMALY_NO_VERSION_ORDER];
     const bool whole = rig_type_inference(verdict->scope.workload)->whole && !verdict->history->is_excerpt;
@@ -93,7 +93,7 @@ static bool is_proved_by_cases(const struct rig_verdict *verdict, uint64_t cases
 
 bool rig_verdict_case_of(const struct rig_verdict *verdict, enum rig_anomaly asked, enum rig_anomaly *found)
 {
-    const uint64_t cases = rig_anomaly_cases(asked);
+    const rig_anomaly_set cases = rig_anomaly_cases(asked);
     *found = asked;
     if (verdict->findings[asked].count > 0)
         return true;
@@ -153,9 +153,9 @@ static bool rests_on_unread(const struct rig_verdict *verdict, enum rig_anomaly 
  */
 static const char *why_open_without_cycle(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
-    static const uint64_t elements = RIG_ANOMALY_BIT(RIG_ANOMALY_LOST_ELEMENT) |
-                                     RIG_ANOMALY_BIT(RIG_ANOMALY_DUPLICATED_ELEMENT) |
-                                     RIG_ANOMALY_BIT(RIG_ANOMALY_PHANTOM_ELEMENT);
+    static const rig_anomaly_set elements = RIG_ANOMALY_BIT(RIG_ANOMALY_LOST_ELEMENT) |
+                                            RIG_ANOMALY_BIT(RIG_ANOMALY_DUPLICATED_ELEMENT) |
+                                            RIG_ANOMALY_BIT(RIG_ANOMALY_PHANTOM_ELEMENT);
     bool repeated = is_found(verdict, RIG_ANOMALY_DUPLICATE_ELEMENTS);
     bool contradicted = repeated || is_found(verdict, RIG_ANOMALY_INCOMPATIBLE_ORDER);
     if ((repeated && (asked == RIG_ANOMALY_INCOMPATIBLE_ORDER || asked == RIG_ANOMALY_G1A)) ||
@@ -244,7 +244,8 @@ static const char *why_open_without_edges(const struct rig_verdict *verdict, con
                                           enum rig_anomaly asked)
 {
     const struct rig_scope *scope = &verdict->scope;
-    const uint64_t bounds = RIG_ANOMALY_BIT(RIG_ANOMALY_IMPOSSIBLE_VALUE) | RIG_ANOMALY_BIT(RIG_ANOMALY_COUNTER_BOUNDS);
+    const rig_anomaly_set bounds =
+        RIG_ANOMALY_BIT(RIG_ANOMALY_IMPOSSIBLE_VALUE) | RIG_ANOMALY_BIT(RIG_ANOMALY_COUNTER_BOUNDS);
     if ((type->anomalies & RIG_ANOMALY_BIT(asked)) == 0)
         return rig_type_open_for(type, scope->open_reads);
     if ((bounds & RIG_ANOMALY_BIT(asked)) != 0 && (scope->lost_count > 0 || scope->truncated))
@@ -254,8 +255,8 @@ static const char *why_open_without_edges(const struct rig_verdict *verdict, con
     return NULL;
 }
 
-static const uint64_t claims = RIG_ANOMALY_BIT(RIG_ANOMALY_ORDER_MISMATCH) | RIG_ANOMALY_BIT(RIG_ANOMALY_G_SIA) |
-                               RIG_ANOMALY_BIT(RIG_ANOMALY_G_SIB) | RIG_ANOMALY_BIT(RIG_ANOMALY_STALE_SNAPSHOT);
+static const rig_anomaly_set claims = RIG_ANOMALY_BIT(RIG_ANOMALY_ORDER_MISMATCH) | RIG_ANOMALY_BIT(RIG_ANOMALY_G_SIA) |
+                                      RIG_ANOMALY_BIT(RIG_ANOMALY_G_SIB) | RIG_ANOMALY_BIT(RIG_ANOMALY_STALE_SNAPSHOT);
 
 const char *rig_asked_why_contested(const struct rig_verdict *verdict)
 {
@@ -275,8 +276,8 @@ const char *rig_asked_why_contested(const struct rig_verdict *verdict)
  * cycle, too. */
 static bool shows_more(const struct rig_verdict *verdict)
 {
-    const uint64_t named = rig_own_level_reads | RIG_ANOMALY_BIT(RIG_ANOMALY_LOST_UPDATE) |
-                           RIG_ANOMALY_BIT(RIG_ANOMALY_LOST_UPDATE_PREDICATE);
+    const rig_anomaly_set named = rig_own_level_reads | RIG_ANOMALY_BIT(RIG_ANOMALY_LOST_UPDATE) |
+                                  RIG_ANOMALY_BIT(RIG_ANOMALY_LOST_UPDATE_PREDICATE);
     bool more = false;
     for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++)
         more |= verdict->findings[i].count > 0 && !rig_anomaly_info((enum rig_anomaly)i)->cyclic &&
@@ -310,7 +311,7 @@ static const char *why_mixed_open(const struct rig_verdict *verdict)
 }
 
 /* Why the existence of an anomaly that was not found is open; NULL: it certainly does not exist. */
-static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, uint64_t open)
+static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, rig_anomaly_set open)
 {
     const struct rig_type_inference *type = rig_type_inference(verdict->scope.workload);
     enum rig_anomaly item;
@@ -361,10 +362,10 @@ static bool is_possible(const struct rig_type_inference *type, enum rig_anomaly 
     return !rig_anomaly_is_by_predicate(asked, &item) || type->link_items != NULL;
 }
 
-static bool is_exempt(const struct rig_type_inference *type, uint64_t anomalies, enum rig_anomaly asked)
+static bool is_exempt(const struct rig_type_inference *type, rig_anomaly_set anomalies, enum rig_anomaly asked)
 {
     const char *name;
-    uint64_t group;
+    rig_anomaly_set group;
     for (uint32_t i = 0; rig_anomaly_group(i, &name, &group); i++) {
         if ((group & RIG_ANOMALY_BIT(asked)) == 0 || (group & ~anomalies) != 0)
             continue;
@@ -389,7 +390,7 @@ static void name_workloads(struct rig_buf *text, enum rig_anomaly asked)
     }
 }
 
-enum rig_rc rig_asked_require_possible(enum rig_workload workload, uint64_t anomalies, struct rig_err *err)
+enum rig_rc rig_asked_require_possible(enum rig_workload workload, rig_anomaly_set anomalies, struct rig_err *err)
 {
     const struct rig_type_inference *type = rig_type_inference(workload);
     for (unsigned anomaly = 0; type != NULL && anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -447,7 +448,8 @@ static enum rig_rc decide_mixed(struct rig_arena *arena, struct rig_verdict *ver
     return verdict->mixed_reason != NULL ? RIG_OK : rig_memory_limit(err, "the verdict");
 }
 
-enum rig_rc rig_asked_decide(struct rig_arena *arena, struct rig_verdict *verdict, uint64_t open, struct rig_err *err)
+enum rig_rc rig_asked_decide(struct rig_arena *arena, struct rig_verdict *verdict, rig_anomaly_set open,
+                             struct rig_err *err)
 {
     const char *reason = NULL;
     enum rig_anomaly first = RIG_ANOMALY_COUNT;

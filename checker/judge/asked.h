@@ -14,7 +14,7 @@
  * absence would say nothing. A member of a group (rig_anomaly_group()) is exempt where another member of the group is
  * possible. Claims of a database (evidence/claims.h) and workloads without a checker are left to their own messages.
  */
-enum rig_rc rig_asked_require_possible(enum rig_workload workload, uint64_t anomalies, struct rig_err *err);
+enum rig_rc rig_asked_require_possible(enum rig_workload workload, rig_anomaly_set anomalies, struct rig_err *err);
 
 /* Why the reads of some key give its versions no order, as a clause; NULL: reads of each key agree. */
 const char *rig_asked_why_contested(const struct rig_verdict *verdict);
@@ -23,6 +23,7 @@ const char *rig_asked_why_contested(const struct rig_verdict *verdict);
  * Completes validity, undecided_anomalies and unknown_reason of a verdict whose levels are decided. `open`: bits of
  * the requested anomalies that some judgement could not decide.
  */
-enum rig_rc rig_asked_decide(struct rig_arena *arena, struct rig_verdict *verdict, uint64_t open, struct rig_err *err);
+enum rig_rc rig_asked_decide(struct rig_arena *arena, struct rig_verdict *verdict, rig_anomaly_set open,
+                             struct rig_err *err);
 
 #endif

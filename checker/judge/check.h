@@ -19,10 +19,10 @@ enum { RIG_WITNESSES_MOST = 10000 }; /* that a user may ask for, of each anomaly
 #define RIG_DEFAULT_BUDGET_NS INT64_C(60000000000)
 
 struct rig_check_options {
-    uint64_t levels;        /* bits 1 << enum rig_level that decide `valid`; 0: strict serializable */
-    uint64_t anomalies;     /* bits 1 << enum rig_anomaly that also decide it */
-    uint32_t max_witnesses; /* kept per anomaly; 0: the default of 8 */
-    unsigned assumptions;   /* RIG_ASSUMPTION_BIT()s and RIG_ASSUMES_...s (checker/model/assumption.h) */
+    uint64_t levels;           /* bits 1 << enum rig_level that decide `valid`; 0: strict serializable */
+    rig_anomaly_set anomalies; /* bits 1 << enum rig_anomaly that also decide it */
+    uint32_t max_witnesses;    /* kept per anomaly; 0: the default of 8 */
+    unsigned assumptions;      /* RIG_ASSUMPTION_BIT()s and RIG_ASSUMES_...s (checker/model/assumption.h) */
     struct rig_known_total total;
     struct rig_known_initial initial;
     size_t limit_bytes; /* --max-memory; 0: none */

@@ -428,12 +428,13 @@ static enum rig_rc join_views(struct rig_durability *durability, const struct ri
 {
     struct rig_verdict_storage *storage = verdict->storage;
     struct rig_finding lost[LOSSES];
-    uint64_t undecided = 0;
+    rig_anomaly_set undecided = 0;
     for (unsigned i = 0; i < LOSSES; i++)
         lost[i] = whole->findings[losses[i]];
     memset(verdict->findings, 0, sizeof verdict->findings);
     verdict->spent_levels = verdict->unproven_levels = verdict->too_large_levels = 0;
-    verdict->scope.apart = verdict->scope.unfit = verdict->undecided_anomalies = 0;
+    verdict->scope.apart = verdict->scope.unfit = 0;
+    verdict->undecided_anomalies = 0;
     verdict->history = durability->history;
     for (uint32_t at = 0; at < durability->view_count; at++) {
         const struct rig_verdict *view = durability->views[at];

@@ -288,9 +288,9 @@ static bool any_found(const struct rig_judge *judge)
 }
 
 /* The anomalies that the search leaves open: those of items by the graph without predicates, where there is one. */
-static uint64_t undecided_items(const struct rig_judge *judge)
+static rig_anomaly_set undecided_items(const struct rig_judge *judge)
 {
-    uint64_t undecided = judge->ladder.undecided & judge->asked;
+    rig_anomaly_set undecided = judge->ladder.undecided & judge->asked;
     for (unsigned i = 0; judge->has_items && i < RIG_ANOMALY_COUNT; i++) {
         if (rig_anomaly_by_predicate((enum rig_anomaly)i) != (enum rig_anomaly)i)
             undecided &= ~RIG_ANOMALY_BIT(i);

@@ -27,7 +27,7 @@ struct rig_findings {
     uint64_t mixed_reads;        /* of transactions with levels of their own: reads that these forbid by themselves */
     enum rig_anomaly mixed_read; /* the anomaly of the first one, which has a witness */
     struct rig_lost_rows lost;   /* in the arena */
-    uint64_t undecided;          /* bits of requested anomalies, found or not, that some judgement left open */
+    rig_anomaly_set undecided;   /* bits of requested anomalies, found or not, that some judgement left open */
     bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
     uint64_t unproven;  /* those of `spent` whose proof was too large (solve/decide.h) */
     uint64_t too_large; /* those of `spent` whose search takes more memory than the limit */

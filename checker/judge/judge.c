@@ -170,7 +170,7 @@ static bool lacks_items(const struct rig_judge *judge)
 }
 
 /* The ladder is not asked about what find_mixed() decides. */
-static uint64_t asked_of_ladder(const struct rig_judge *judge)
+static rig_anomaly_set asked_of_ladder(const struct rig_judge *judge)
 {
     return judge->asked & ~RIG_ANOMALY_BIT(RIG_ANOMALY_G_MIXED);
 }
@@ -214,9 +214,9 @@ static enum rig_rc find_mixed(struct rig_judge *judge, const uint8_t *selected, 
 }
 
 /* The cycles to be decided in the graph of all edges: those asked for by a predicate have the shapes of items there. */
-static uint64_t asked_of_all(const struct rig_judge *judge)
+static rig_anomaly_set asked_of_all(const struct rig_judge *judge)
 {
-    uint64_t asked = asked_of_ladder(judge);
+    rig_anomaly_set asked = asked_of_ladder(judge);
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         enum rig_anomaly item;
         if ((judge->asked & RIG_ANOMALY_BIT(anomaly)) != 0 &&

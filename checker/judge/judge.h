@@ -20,7 +20,7 @@
 
 struct rig_judge {
     uint32_t most_kept;                    /* witnesses of each anomaly */
-    uint64_t asked;                        /* bits of anomalies whose existence has to be decided */
+    rig_anomaly_set asked;                 /* bits of anomalies whose existence has to be decided */
     struct rig_assumptions assumptions;    /* `contradicted` may be set at any time */
     const struct rig_history *history;     /* borrowed */
     const struct rig_type_inference *type; /* the row of its workload */

@@ -17,7 +17,7 @@ struct rig_count_range {
 };
 
 struct rig_known_anomaly {
-    uint64_t anomalies;                  /* bits of rig_anomaly: one of them */
+    rig_anomaly_set anomalies;           /* bits of rig_anomaly: one of them */
     uint64_t keeps;                      /* bits of rig_level: the verdict refutes none of them */
     struct rig_count_range transactions; /* of the witness; of a proof by cases, of each cycle */
     struct rig_count_range nodes;     /* different ones that answered; none is counted where the driver does not know */

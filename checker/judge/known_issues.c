@@ -47,9 +47,9 @@ struct search {
 /* -- one verdict --------------------------------------------------------------------------------------------------- */
 
 /* The anomalies that answer a request by name. */
-static uint64_t asked_anomalies(const struct rig_verdict *verdict)
+static rig_anomaly_set asked_anomalies(const struct rig_verdict *verdict)
 {
-    uint64_t asked = 0;
+    rig_anomaly_set asked = 0;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) != 0)
             asked |= rig_anomaly_cases((enum rig_anomaly)anomaly) | RIG_ANOMALY_BIT(anomaly);
@@ -57,7 +57,8 @@ static uint64_t asked_anomalies(const struct rig_verdict *verdict)
     return asked;
 }
 
-static bool refutes_a_request(const struct rig_verdict *verdict, const struct rig_witness *witness, uint64_t asked)
+static bool refutes_a_request(const struct rig_verdict *verdict, const struct rig_witness *witness,
+                              rig_anomaly_set asked)
 {
     return (witness->refutes & verdict->requested_levels) != 0 || (asked & RIG_ANOMALY_BIT(witness->anomaly)) != 0;
 }
@@ -185,7 +186,7 @@ static bool all_are_shown(struct search *search, const struct rig_verdict *verdi
 static bool all_are_known(struct search *search, const struct rig_verdict *verdict, const uint32_t *original,
                           const struct rig_witness **shortest)
 {
-    const uint64_t asked = asked_anomalies(verdict);
+    const rig_anomaly_set asked = asked_anomalies(verdict);
     uint64_t refuted = 0;
     *shortest = NULL;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -456,7 +457,7 @@ static const char *why_unsearched(const struct rig_verdict *verdict, const struc
 static bool reads_refute(const struct rig_verdict *verdict)
 {
     const struct rig_certified *certified = verdict->certified;
-    const uint64_t asked = asked_anomalies(verdict);
+    const rig_anomaly_set asked = asked_anomalies(verdict);
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) != 0 && certified->inferred[level] == RIG_FATE_REFUTED)
             return true;

@@ -98,12 +98,12 @@ enum rig_anomaly rig_anomaly_of_cycle(enum rig_shape shape, enum rig_along order
 }
 
 /* The cycles that answer a request for this shape: its special cases are the shapes from `first` to itself. */
-static uint64_t cases_of_cycle(const enum rig_anomaly shapes[RIG_SHAPE_COUNT][RIG_ALONG_COUNT], unsigned shape,
-                               unsigned order)
+static rig_anomaly_set cases_of_cycle(const enum rig_anomaly shapes[RIG_SHAPE_COUNT][RIG_ALONG_COUNT], unsigned shape,
+                                      unsigned order)
 {
     static const unsigned first[RIG_SHAPE_COUNT] = {RIG_SHAPE_G0, RIG_SHAPE_G0, RIG_SHAPE_SINGLE, RIG_SHAPE_SINGLE,
                                                     RIG_SHAPE_SINGLE};
-    uint64_t cases = 0;
+    rig_anomaly_set cases = 0;
     for (unsigned s = first[shape]; s <= shape; s++) {
         for (unsigned o = 0; o <= order; o++)
             cases |= RIG_ANOMALY_BIT(shapes[s][o]);
@@ -115,7 +115,7 @@ static uint64_t cases_of_cycle(const enum rig_anomaly shapes[RIG_SHAPE_COUNT][RI
     return cases;
 }
 
-uint64_t rig_anomaly_cases(enum rig_anomaly anomaly)
+rig_anomaly_set rig_anomaly_cases(enum rig_anomaly anomaly)
 {
     if (anomaly == RIG_ANOMALY_G1A)
         return A(G1A) | A(DIRTY_UPDATE) | A(INCOMPATIBLE_ORDER);
@@ -151,7 +151,7 @@ const char *rig_anomaly_plain(enum rig_anomaly anomaly)
 
 static const struct {
     const char *name;
-    uint64_t anomalies;
+    rig_anomaly_set anomalies;
 } groups[] = {
     {"G1", A(G1A) | A(G1B) | A(G1C)},
     {"G1-process", A(G1A) | A(G1B) | A(G1C_PROCESS)},
@@ -169,7 +169,7 @@ static const struct {
     {"nonmonotonic-send", A(G0_PROCESS)},
 };
 
-bool rig_anomaly_group(uint32_t index, const char **name, uint64_t *anomalies)
+bool rig_anomaly_group(uint32_t index, const char **name, rig_anomaly_set *anomalies)
 {
     const size_t group_count = sizeof groups / sizeof groups[0];
     if (index >= group_count + sizeof plain / sizeof plain[0])
@@ -179,7 +179,7 @@ bool rig_anomaly_group(uint32_t index, const char **name, uint64_t *anomalies)
     return true;
 }
 
-bool rig_anomaly_find_all(const char *name, uint64_t *anomalies, const char **proper)
+bool rig_anomaly_find_all(const char *name, rig_anomaly_set *anomalies, const char **proper)
 {
     enum rig_anomaly anomaly;
     if (find_anomaly(name, &anomaly)) {
@@ -198,7 +198,7 @@ const char *rig_anomaly_nearest(const char *wanted)
 {
     struct rig_nearest nearest;
     const char *name;
-    uint64_t anomalies;
+    rig_anomaly_set anomalies;
     rig_nearest_init(&nearest, wanted);
     for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++)
         rig_nearest_offer(&nearest, table[i].name);

@@ -143,9 +143,10 @@ struct rig_anomaly_info {
 };
 
 /* Sets of anomalies, a bit each. */
-#define RIG_ANOMALY_BIT(anomaly) (UINT64_C(1) << (anomaly))
-#define RIG_ANOMALIES_ALL        (~UINT64_C(0) >> (64 - RIG_ANOMALY_COUNT))
-_Static_assert(RIG_ANOMALY_COUNT <= 64, "a set of anomalies has 64 bits");
+__extension__ typedef unsigned __int128 rig_anomaly_set;
+#define RIG_ANOMALY_BIT(anomaly) ((rig_anomaly_set)1 << (anomaly))
+#define RIG_ANOMALIES_ALL        (~(rig_anomaly_set)0 >> (128 - RIG_ANOMALY_COUNT))
+_Static_assert(RIG_ANOMALY_COUNT <= 128, "a set of anomalies has 128 bits");
 
 const struct rig_anomaly_info *rig_anomaly_info(enum rig_anomaly anomaly);
 
@@ -165,15 +166,15 @@ bool rig_anomaly_is_by_predicate(enum rig_anomaly anomaly, enum rig_anomaly *ite
  * The anomalies that answer a request for this one: itself and its special cases (docs/checker/anomalies.md, "Asking
  * for an anomaly"). G2-item, for instance, is there when G-single-item is.
  */
-uint64_t rig_anomaly_cases(enum rig_anomaly anomaly);
+rig_anomaly_set rig_anomaly_cases(enum rig_anomaly anomaly);
 
 /* The name that engineers use where the field's term is another one: "write-skew" for G2-item; NULL: none. */
 const char *rig_anomaly_plain(enum rig_anomaly anomaly);
 /* Names that stand for several anomalies, or for one of another name: "G1", "G-single-process", "write-skew". False
  * past the end. */
-bool rig_anomaly_group(uint32_t index, const char **name, uint64_t *anomalies);
+bool rig_anomaly_group(uint32_t index, const char **name, rig_anomaly_set *anomalies);
 /* By name of an anomaly or a group, exact: bits, and the proper name; false when there is neither. */
-bool rig_anomaly_find_all(const char *name, uint64_t *anomalies, const char **proper);
+bool rig_anomaly_find_all(const char *name, rig_anomaly_set *anomalies, const char **proper);
 /* The name of an anomaly or a group that is nearest to `wanted`, or NULL when none is near. */
 const char *rig_anomaly_nearest(const char *wanted);
 

@@ -7,9 +7,10 @@
 #define RIG_CHECKER_MODEL_DELIVERY_H
 
 #include <stdbool.h>
-#include <stdint.h>
+
+#include "checker/model/anomaly.h"
 
 /* The anomalies (bits) that the promise of that name rules out, and its name, which is static. False: there is none. */
-bool rig_delivery_promise_find(const char *name, uint64_t *anomalies, const char **proper);
+bool rig_delivery_promise_find(const char *name, rig_anomaly_set *anomalies, const char **proper);
 
 #endif

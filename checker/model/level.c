@@ -14,7 +14,7 @@
 struct row {
     enum rig_level level;
     uint64_t implies;
-    uint64_t forbids[RIG_ALONG_COUNT];
+    rig_anomaly_set forbids[RIG_ALONG_COUNT];
 };
 
 /* The rules give these implications (rule.c); those of the session and strong forms follow (level.h). */
@@ -242,7 +242,7 @@ static pthread_once_t closed_once = PTHREAD_ONCE_INIT;
 
 /* The same form of each plain level of the set; of one that has none, those of the levels below it, and what it
  * forbids itself. `rows`: by plain level. */
-static uint64_t lift(const struct row *rows, uint64_t plain, enum rig_along along, uint64_t *forbids)
+static uint64_t lift(const struct row *rows, uint64_t plain, enum rig_along along, rig_anomaly_set *forbids)
 {
     uint64_t lifted = 0, left = plain;
     for (unsigned i = RIG_LEVEL_COUNT; i-- > 0;) {

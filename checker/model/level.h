@@ -137,10 +137,10 @@ struct rig_level_info {
     const char *name;
     const char *definition;
     const char *source;
-    uint64_t implies; /* bits of the levels directly below */
-    uint64_t below;   /* bits of all levels implied, itself included */
-    uint64_t above;   /* bits of all levels that imply it, itself included */
-    uint64_t forbids; /* bits of all anomalies that the level forbids, by itself or through what it implies */
+    uint64_t implies;        /* bits of the levels directly below */
+    uint64_t below;          /* bits of all levels implied, itself included */
+    uint64_t above;          /* bits of all levels that imply it, itself included */
+    rig_anomaly_set forbids; /* bits of all anomalies that the level forbids, by itself or through what it implies */
 };
 
 /* In the exact lattice. */

@@ -27,7 +27,7 @@
 #define RIG_OBLIGES_PREDICATES 4u
 
 /* Bits: the anomalies that one read shows by itself. They break the level of its transaction, if that forbids them. */
-extern const uint64_t rig_own_level_reads;
+extern const rig_anomaly_set rig_own_level_reads;
 
 /* Whether some transaction of the history has a level. */
 bool rig_history_has_levels(const struct rig_history *history);

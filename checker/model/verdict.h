@@ -274,8 +274,8 @@ struct rig_verdict {
     const struct rig_history *history;
     struct rig_scope scope;
     enum rig_valid valid;
-    uint64_t requested_levels;    /* bits */
-    uint64_t requested_anomalies; /* bits */
+    uint64_t requested_levels;           /* bits */
+    rig_anomaly_set requested_anomalies; /* bits */
     enum rig_lattice lattice;
     bool prefilled;               /* each key was taken to have its row from the start (RIG_ASSUMES_PREFILLED) */
     uint64_t unproven_levels;     /* bits: those of spent_levels whose proof was too large to be checked */
@@ -294,7 +294,7 @@ struct rig_verdict {
     uint64_t mixed_reads; /* reads that break the level of their own transaction by themselves, and their anomaly */
     enum rig_anomaly mixed_read;
     char *mixed_reason;
-    uint64_t undecided_anomalies; /* bits: requested anomalies that were not found, and may exist */
+    rig_anomaly_set undecided_anomalies; /* bits: requested anomalies that were not found, and may exist */
     struct rig_level_result levels[RIG_LEVEL_COUNT];
     uint64_t weakest_refuted;     /* bits: `not` */
     uint64_t strongest_unrefuted; /* bits: the strongest levels that are held or not refuted */

@@ -119,7 +119,7 @@ static void count_failure(struct rig_hunt_choice *choice, const uint32_t *number
     }
 }
 
-static void count_allowed(struct rig_hunt_choice *choice, const struct rig_hunt_point *point, uint64_t found)
+static void count_allowed(struct rig_hunt_choice *choice, const struct rig_hunt_point *point, rig_anomaly_set found)
 {
     const bool has_level = choice->space->level_count > 0 && point->values[0] >= 0;
     const unsigned level = has_level ? (unsigned char)point->values[0] : 0;

@@ -35,10 +35,11 @@ enum { RIG_HUNT_CODES_MOST = 16, RIG_HUNT_FEATURES_MOST = 4096, RIG_HUNT_TABOO_M
 
 /* The outcome of one run. Texts are borrowed. */
 struct rig_hunt_outcome {
-    bool is_judged;          /* there is a verdict; else only `why` and `took_s` hold */
-    bool is_find;            /* the promise is broken */
-    bool is_server_end;      /* it ended because a server did */
-    uint64_t refuted, found; /* bits of levels, of anomalies */
+    bool is_judged;     /* there is a verdict; else only `why` and `took_s` hold */
+    bool is_find;       /* the promise is broken */
+    bool is_server_end; /* it ended because a server did */
+    uint64_t refuted;   /* bits of levels */
+    rig_anomaly_set found;
     const char *codes[RIG_HUNT_CODES_MOST];
     uint32_t code_count;
     uint64_t acknowledged;

@@ -177,11 +177,11 @@ static uint64_t read_levels(const json_t *names)
     return levels;
 }
 
-static uint64_t read_anomalies(const json_t *names)
+static rig_anomaly_set read_anomalies(const json_t *names)
 {
-    uint64_t all = 0;
+    rig_anomaly_set all = 0;
     for (size_t i = 0; i < json_array_size(names); i++) {
-        uint64_t anomalies;
+        rig_anomaly_set anomalies;
         const char *name = json_string_value(json_array_get(names, i)), *proper;
         if (name != NULL && rig_anomaly_find_all(name, &anomalies, &proper))
             all |= anomalies;

@@ -150,7 +150,7 @@ static uint32_t fewest_in(const struct rig_stored_run *const *runs, uint32_t cou
 /* ---- anomalies ---- */
 
 /* An item with the latest of the runs that have one of the anomalies, and the number of these runs. */
-static struct rig_news_item item_of(const struct sample *sample, enum rig_news_kind kind, uint64_t anomalies)
+static struct rig_news_item item_of(const struct sample *sample, enum rig_news_kind kind, rig_anomaly_set anomalies)
 {
     struct rig_news_item item = {.kind = kind,
                                  .anomalies = anomalies,
@@ -177,13 +177,13 @@ static struct rig_news_item item_of(const struct sample *sample, enum rig_news_k
 static void find_anomalies(struct finding *finding, const struct sample *sample, bool *is_new, bool *is_gone)
 {
     const uint32_t last = sample->later_count < sample->earlier_count ? sample->later_count : sample->earlier_count;
-    uint64_t new = 0, smaller = 0, gone = 0;
+    rig_anomaly_set new = 0, smaller = 0, gone = 0;
     for (unsigned one = 0; one < RIG_ANOMALY_COUNT; one++) {
         const enum rig_anomaly anomaly = (enum rig_anomaly)one;
-        uint64_t forbidden = 0;
+        rig_anomaly_set forbidden = 0;
         for (uint32_t i = 0; i < sample->later_count; i++)
             forbidden |= sample->later[i]->forbidden;
-        const uint64_t bit = RIG_ANOMALY_BIT(one) & forbidden;
+        const rig_anomaly_set bit = RIG_ANOMALY_BIT(one) & forbidden;
         const uint32_t later = shown_in(sample->later, sample->later_count, anomaly);
         const uint32_t earlier = shown_in(sample->earlier, sample->earlier_count, anomaly);
         if (later > 0 && earlier == 0)

@@ -51,8 +51,9 @@ struct rig_news_item {
     bool is_bad;
     const struct rig_stored_run *run;     /* the latest one that shows it; of `not run`: the latest one of the name */
     const struct rig_stored_run *earlier; /* the latest earlier one, or NULL */
-    uint64_t anomalies, levels;           /* bits */
-    uint32_t shown, runs;                 /* of `runs` later runs, `shown` have it; of `flaky`: of all */
+    rig_anomaly_set anomalies;
+    uint64_t levels;      /* bits */
+    uint32_t shown, runs; /* of `runs` later runs, `shown` have it; of `flaky`: of all */
     uint32_t earlier_shown, earlier_runs;
     double rate, earlier_rate, p; /* of throughput: geometric means, acknowledged a second */
 };

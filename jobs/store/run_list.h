@@ -20,11 +20,11 @@ struct rig_run_list {
 
 /* A filter for lists; NULL or 0 where it is not set. */
 struct rig_run_filter {
-    const char *name;   /* a pattern of the shell (fnmatch) */
-    const char *driver; /* a pattern of the shell */
-    uint32_t states;    /* bits of rig_stored_state; 0: all */
-    uint64_t anomalies; /* bits of rig_anomaly: it has one of them; 0: any run */
-    const char *since;  /* as rig_run_list_since() gives it */
+    const char *name;          /* a pattern of the shell (fnmatch) */
+    const char *driver;        /* a pattern of the shell */
+    uint32_t states;           /* bits of rig_stored_state; 0: all */
+    rig_anomaly_set anomalies; /* bits of rig_anomaly: it has one of them; 0: any run */
+    const char *since;         /* as rig_run_list_since() gives it */
 };
 
 /* `list` is empty. RIG_E_INPUT when `store` is no readable folder; release the list in any case. */

@@ -83,13 +83,14 @@ static const char *join(struct reading *reading, const json_t *names)
 }
 
 /* The anomalies that what was requested forbids. */
-static uint64_t forbidden(const json_t *requested)
+static rig_anomaly_set forbidden(const json_t *requested)
 {
-    uint64_t levels = 0, anomalies = 0, forbids = 0;
+    uint64_t levels = 0;
+    rig_anomaly_set anomalies = 0, forbids = 0;
     for (size_t i = 0; i < json_array_size(requested); i++) {
         const char *name = json_string_value(json_array_get(requested, i)), *proper;
         enum rig_level level;
-        uint64_t found;
+        rig_anomaly_set found;
         if (name != NULL && rig_level_find(name, &level))
             levels |= RIG_LEVEL_BIT(level);
         else if (name != NULL && rig_anomaly_find_all(name, &found, &proper))
@@ -132,7 +133,7 @@ static uint64_t refuted_levels(json_t *levels)
 
 static void take_anomalies(const json_t *root, struct rig_stored_run *run)
 {
-    const uint64_t forbids = forbidden(json_object_get(root, "requested"));
+    const rig_anomaly_set forbids = forbidden(json_object_get(root, "requested"));
     run->forbidden = forbids;
     const json_t *anomalies = json_object_get(root, "anomalies");
     run->is_counted = true;

@@ -76,7 +76,7 @@ struct rig_stored_run {
     bool is_counted;    /* their number is exact */
     uint64_t found[RIG_ANOMALY_COUNT];
     uint32_t fewest[RIG_ANOMALY_COUNT]; /* transactions of its smallest witness; 0: it has none */
-    uint64_t forbidden;                 /* bits of the anomalies that what was requested forbids */
+    rig_anomaly_set forbidden;          /* bits of the anomalies that what was requested forbids */
     uint64_t refuted;                   /* bits of levels */
     double load_s, took_s;
     uint64_t unknown; /* completions of unknown outcome in the history */

@@ -75,7 +75,7 @@ static void note_found(struct rig_online *online, enum rig_anomaly anomaly, uint
 /* Notes the first anomaly found that was requested, or that refutes a requested level by itself. */
 static void note_forbidden(struct rig_online *online, const struct rig_stream_interim *interim)
 {
-    uint64_t forbidden = 0;
+    rig_anomaly_set forbidden = 0;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if ((online->check->anomalies & RIG_ANOMALY_BIT(anomaly)) != 0)
             forbidden |= rig_anomaly_cases((enum rig_anomaly)anomaly);

@@ -61,9 +61,9 @@ struct rig_known_names {
 bool rig_known_names_add(struct rig_known_names *names, const char *name);
 
 struct rig_check_section {
-    uint64_t levels;      /* bits; from the list of names in `check.levels` */
-    uint64_t anomalies;   /* bits */
-    unsigned assumptions; /* RIG_ASSUMPTION_BIT()s, and what the workload says of a bank, as */
+    uint64_t levels;           /* bits; from the list of names in `check.levels` */
+    rig_anomaly_set anomalies; /* bits */
+    unsigned assumptions;      /* RIG_ASSUMPTION_BIT()s, and what the workload says of a bank, as */
     struct rig_known_total total;
     struct rig_known_initial initial;
     enum rig_lattice lattice;

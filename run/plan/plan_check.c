@@ -57,12 +57,13 @@ struct name_list {
     const char *kind;  /* "level" */
     const char *kinds; /* "levels": what `rig list` calls them */
     const char *(*nearest)(const char *wanted);
-    /* The bits and the proper name; false when there is none. */
-    bool (*find)(const char *name, uint64_t *bit, const char **proper);
-    uint64_t *promised; /* takes the anomalies that a promise of delivery in the list rules out; NULL: none may be */
+    /* The bits (of levels or anomalies) and the proper name; false when there is none. */
+    bool (*find)(const char *name, rig_anomaly_set *bits, const char **proper);
+    rig_anomaly_set
+        *promised; /* takes the anomalies that a promise of delivery in the list rules out; NULL: none may be */
 };
 
-static bool find_level(const char *name, uint64_t *bit, const char **proper)
+static bool find_level(const char *name, rig_anomaly_set *bit, const char **proper)
 {
     enum rig_level level;
     if (!rig_level_find(name, &level))
@@ -94,13 +95,13 @@ static enum rig_rc refuse_name(const struct rig_plan_checking *from, const struc
 
 /* Turns names into bits, and aliases in `list` into proper names. */
 static enum rig_rc resolve_names(const struct rig_plan_checking *from, const struct name_list *kind,
-                                 struct rig_text_list *list, uint64_t *bits, struct rig_err *err)
+                                 struct rig_text_list *list, rig_anomaly_set *bits, struct rig_err *err)
 {
     const char **proper = rig_arena_array(from->arena, list->count + 1, sizeof *proper);
     if (proper == NULL)
         return rig_no_memory(err, "a plan");
     for (size_t i = 0; i < list->count; i++) {
-        uint64_t bit = 0;
+        rig_anomaly_set bit = 0;
         const struct rig_yaml_place place = element_place(from, kind->option, i);
         if (kind->promised != NULL && rig_delivery_promise_find(list->at[i], &bit, &proper[i])) {
             *kind->promised |= bit;
@@ -167,13 +168,14 @@ static enum rig_rc resolve_initial(const struct rig_plan_checking *from, const c
 
 enum rig_rc rig_plan_check_resolve(const struct rig_plan_checking *from, struct rig_err *err)
 {
-    uint64_t promised = 0;
+    rig_anomaly_set promised = 0, levels_asked = 0;
     const struct name_list levels = {"levels", "level", "levels", rig_level_nearest, find_level, &promised};
     const struct name_list anomalies = {"anomalies",          "anomaly", "anomalies", rig_anomaly_nearest,
                                         rig_anomaly_find_all, NULL};
     struct rig_plan_check *check = from->section->parts[0].object;
     struct rig_check_section *asked = from->asked;
-    enum rig_rc rc = resolve_names(from, &levels, &check->levels, &asked->levels, err);
+    enum rig_rc rc = resolve_names(from, &levels, &check->levels, &levels_asked, err);
+    asked->levels = (uint64_t)levels_asked;
     if (rc == RIG_OK)
         rc = resolve_names(from, &anomalies, &check->anomalies, &asked->anomalies, err);
     asked->anomalies |= promised;

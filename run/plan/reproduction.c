@@ -194,7 +194,7 @@ static enum rig_rc read_shape(const struct reading *reading, const struct entry 
         return rig_yaml_refuse(&reading->tree, &place, reading->err, "expect.anomalies: expected at least one");
     }
     for (size_t i = 0; i < entry->anomalies.count; i++) {
-        uint64_t bits = 0;
+        rig_anomaly_set bits = 0;
         if (!rig_anomaly_find_all(entry->anomalies.at[i], &bits, &proper))
             return refuse(reading, "expect.anomalies", "anomaly", entry->anomalies.at[i]);
         known->anomalies |= bits;

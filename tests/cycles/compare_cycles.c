@@ -28,7 +28,7 @@ static bool complain(const struct small_history *small, enum rig_anomaly anomaly
 /* Whether brute force found a cycle that answers the request, or the checker found a non-cyclic anomaly. */
 static bool is_there(const struct brute_cycles *brute, const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
-    const uint64_t cases = rig_anomaly_cases(asked);
+    const rig_anomaly_set cases = rig_anomaly_cases(asked);
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         bool cyclic = rig_anomaly_info((enum rig_anomaly)anomaly)->cyclic;
         if ((cases & RIG_ANOMALY_BIT(anomaly)) != 0 &&

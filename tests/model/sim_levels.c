@@ -21,9 +21,9 @@ struct expectation {
     enum rig_sim_isolation isolation;
     enum rig_sim_bug bug;
     double bug_rate;
-    uint64_t keeps;  /* levels that no history may refute; what they imply included */
-    uint64_t breaks; /* levels that every history must refute */
-    uint64_t finds;  /* anomalies that every history must show */
+    uint64_t keeps;        /* levels that no history may refute; what they imply included */
+    uint64_t breaks;       /* levels that every history must refute */
+    rig_anomaly_set finds; /* anomalies that every history must show */
 };
 
 /* Mistakes that rarely show, such as rare aborts, have a rate at which 5,000 transactions surely show them. */

@@ -87,7 +87,7 @@ static bool is_below_committed(const struct rig_level_info *info)
 }
 
 /* Whether a witness of each of these anomalies, which not every level above forbids by name, refutes the level. */
-static bool is_witnessed(const struct rig_verdict *verdict, enum rig_level level, uint64_t anomalies)
+static bool is_witnessed(const struct rig_verdict *verdict, enum rig_level level, rig_anomaly_set anomalies)
 {
     bool all = true;
     for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++) {
@@ -107,7 +107,7 @@ static void check_closed(const struct rig_verdict *verdict, struct checker_answe
         const struct rig_level_info *info = rig_level_info((enum rig_level)level);
         const struct rig_level_result *result = &verdict->levels[level];
         bool refuted = result->fate == RIG_FATE_REFUTED;
-        uint64_t seen = 0, refuting = 0;
+        rig_anomaly_set seen = 0, refuting = 0;
         for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++) {
             const struct rig_finding *finding = &verdict->findings[a];
             seen |= finding->count > 0 ? RIG_ANOMALY_BIT(a) : 0;

@@ -30,7 +30,7 @@ static struct rig_verdict *verdict_of(const struct rig_history *history, const s
     return verdict;
 }
 
-static enum rig_valid validity(const char *notation, uint64_t levels, uint64_t anomalies)
+static enum rig_valid validity(const char *notation, uint64_t levels, rig_anomaly_set anomalies)
 {
     struct rig_history *history = history_of(notation);
     const struct rig_check_options options = {.levels = levels, .anomalies = anomalies};

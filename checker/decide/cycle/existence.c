@@ -162,9 +162,9 @@ struct existence_search {
     const struct rig_existence *given;
     enum rig_shape shape;
     enum rig_along order;
-    uint64_t cases; /* any of these answers it */
-    bool seeded;    /* a closed walk of the kind exists */
-    bool done;      /* a cycle was found */
+    rig_anomaly_set cases; /* any of these answers it */
+    bool seeded;           /* a closed walk of the kind exists */
+    bool done;             /* a cycle was found */
     struct rig_cycle *cycle;
     struct rig_err *err;
 };
@@ -174,7 +174,7 @@ static enum rig_rc no_memory(struct rig_err *err)
     return rig_memory_limit(err, "the search for cycles");
 }
 
-static bool is_found(const struct rig_ladder *ladder, uint64_t cases)
+static bool is_found(const struct rig_ladder *ladder, rig_anomaly_set cases)
 {
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if ((cases & RIG_ANOMALY_BIT(anomaly)) != 0 && rig_ladder_count(ladder, (enum rig_anomaly)anomaly) > 0)
@@ -496,7 +496,7 @@ static enum rig_rc answer(struct existence_search *q)
     return try_several(q);
 }
 
-enum rig_rc rig_existence_decide(const struct rig_existence *existence, uint64_t asked, struct rig_err *err)
+enum rig_rc rig_existence_decide(const struct rig_existence *existence, rig_anomaly_set asked, struct rig_err *err)
 {
     RIG_REQUIRE(existence->search != NULL && existence->collector->ladder == existence->ladder);
     struct rig_cycle cycle = {0};

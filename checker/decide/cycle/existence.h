@@ -28,6 +28,6 @@ struct rig_existence {
 };
 
 /* Adds a witness of each anomaly in `asked` that exists and was not found, and fills ladder->undecided. */
-enum rig_rc rig_existence_decide(const struct rig_existence *existence, uint64_t asked, struct rig_err *err);
+enum rig_rc rig_existence_decide(const struct rig_existence *existence, rig_anomaly_set asked, struct rig_err *err);
 
 #endif

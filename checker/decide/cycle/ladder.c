@@ -442,7 +442,7 @@ static bool find_distant_pairs(struct climb *c)
 }
 
 /* Nothing outside the core lies on a cycle. */
-static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, uint64_t asked)
+static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, rig_anomaly_set asked)
 {
     RIG_REQUIRE(most_kept > 0 && c->graph.node_count > 0);
     const bool unsettled = c->inference->committed_count > c->inference->ok_count;
@@ -531,8 +531,8 @@ static enum rig_rc find_possible(struct climb *c, const uint8_t *selected)
 }
 
 enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference,
-                             const uint8_t *selected, uint32_t most_kept, uint64_t asked, struct rig_ladder *ladder,
-                             struct rig_err *err)
+                             const uint8_t *selected, uint32_t most_kept, rig_anomaly_set asked,
+                             struct rig_ladder *ladder, struct rig_err *err)
 {
     bool clean = false;
     *ladder = (struct rig_ladder){0};

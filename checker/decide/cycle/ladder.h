@@ -31,8 +31,8 @@ struct rig_ladder {
     bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
     /* Where the inference tells cycles by a predicate apart, those have their own names. */
     struct rig_cycles_found found[RIG_ANOMALY_COUNT];
-    uint64_t undecided; /* bits of the requested anomalies whose existence is not decided (existence.h) */
-    uint8_t *possible;  /* per transaction: 1 where an order of the unread appends may put it on a cycle; of types that
+    rig_anomaly_set undecided; /* bits of the requested anomalies whose existence is not decided (existence.h) */
+    uint8_t *possible; /* per transaction: 1 where an order of the unread appends may put it on a cycle; of types that
                          * know the other orders. NULL: there is no cycle. From the links' arena. */
     uint8_t *core; /* per transaction: 1 where it may lie on a cycle of the edges. NULL and memory as for `possible` */
     bool clean;    /* no linked transaction, selected or not, lies on a cycle, real time included */
@@ -50,8 +50,8 @@ size_t rig_ladder_shortest(const struct rig_ladder *ladder, enum rig_anomaly ano
  * failure.
  */
 enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference,
-                             const uint8_t *selected, uint32_t most_kept, uint64_t asked, struct rig_ladder *ladder,
-                             struct rig_err *err);
+                             const uint8_t *selected, uint32_t most_kept, rig_anomaly_set asked,
+                             struct rig_ladder *ladder, struct rig_err *err);
 void rig_ladder_done(struct rig_ladder *ladder);
 
 #endif

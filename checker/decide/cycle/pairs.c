@@ -11,7 +11,7 @@ struct offers {
     const struct rig_graph *graph;
     struct rig_collector *collector;
     bool only_wanted;       /* those of `wanted`, once each; else all */
-    uint64_t wanted;        /* bits of anomalies */
+    rig_anomaly_set wanted; /* bits of anomalies */
     struct rig_cycle cycle; /* scratch */
 };
 
@@ -141,7 +141,7 @@ RIG_VEC(struct late, late_list)
 struct distant {
     struct offers offers;
     const struct rig_graph *graph;
-    uint64_t plain;         /* those without process and real-time order */
+    rig_anomaly_set plain;  /* those without process and real-time order */
     uint32_t *highest;      /* per node: the highest transaction that leads to it, through relays too, plus 1 */
     uint32_t *walked;       /* per node: the last walk that met it */
     uint32_t walk;          /* its number */
@@ -242,9 +242,9 @@ static bool try_node(struct distant *d, uint32_t early)
 }
 
 /* The kinds that two edges can form, that the rungs leave possible, and that have no known cycle of two. */
-static uint64_t wanted_kinds(const struct rig_ladder *ladder, bool writes)
+static rig_anomaly_set wanted_kinds(const struct rig_ladder *ladder, bool writes)
 {
-    uint64_t wanted = 0;
+    rig_anomaly_set wanted = 0;
     for (unsigned shape = 0; shape < (writes ? RIG_SHAPE_G0 + 1u : RIG_SHAPE_COUNT); shape++) {
         for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
             enum rig_anomaly anomaly = rig_anomaly_of_cycle((enum rig_shape)shape, (enum rig_along)order);
