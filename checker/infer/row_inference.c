@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/infer/row_absence.h"
 #include "checker/infer/row_constraints.h"
 #include "checker/infer/row_sweep.h"
 
@@ -13,9 +14,10 @@ struct infer {
     struct rig_links *links;
     struct rig_row_sweep *sweep; /* NULL: the history has no places */
     bool items_only;
-    const uint8_t *among;              /* per transaction: its reads have edges; NULL: all have */
-    uint32_t *shown_by;                /* per statement: the read (`reads`) that shows its row */
-    uint32_t *ends;                    /* per row (`inserts`): how it ended; see find_ends() */
+    const uint8_t *among; /* per transaction: its reads have edges; NULL: all have */
+    uint32_t *shown_by;   /* per statement: the read (`reads`) that shows its row */
+    struct rig_row_states states;
+    bool has_states;                   /* of rows of the workload sql */
     uint32_t *linked[RIG_LINK_RW + 1]; /* per transaction: the read with which it was linked last */
     uint32_t reads;
     uint64_t unknown_reads, open_reads, missing_reads;
@@ -313,45 +315,39 @@ static void leave_open(struct infer *in, struct shown *shown, uint32_t insert)
                                  : in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
 }
 
-/* How a row ended: the contents of its last version (a row of the workload sql, inserted in the load), or one of these.
- * Most rows that a read does not show never were, or do not meet its condition at the end: nothing follows from them.
- * */
-#define ENDS_NEVER_BEGUN (UINT32_MAX - 2)
-#define ENDS_DELETED     (UINT32_MAX - 1)
-#define ENDS_OTHERWISE   UINT32_MAX
-
-static uint32_t end_of(const struct infer *in, const struct rig_row_write *row)
+/* Whether the states of the rows say what follows from missing them. */
+static bool has_plain_misses(const struct infer *in, const struct shown *shown)
 {
-    const struct rig_row_chains *rows = in->rows;
-    const struct rig_row_where by_tests = {.column = RIG_ROW_BY_TESTS};
-    if (!row->is_whole)
-        return in->history->txns[row->txn].outcome == RIG_OUTCOME_FAIL ? ENDS_NEVER_BEGUN : ENDS_OTHERWISE;
-    if (!rig_row_is_of_sql(row->number) || rig_row_action(row->number) != RIG_ROWS_INSERT ||
-        !rig_rows_tell_contents(rows, row, &by_tests))
-        return ENDS_OTHERWISE;
-    const uint32_t contents = rows->versions[row->last].contents;
-    return contents == RIG_ROW_CONTENTS_UNKNOWN ? ENDS_DELETED : contents;
+    return shown->condition.column == RIG_ROW_BY_TESTS && !shown->has_own && !shown->has_later && in->has_states;
 }
 
-static bool find_ends(struct infer *in, struct rig_arena *arena)
+/* A row, of `inserts`, that the read does not show, by its states. */
+static bool take_missed(struct infer *in, struct shown *shown, uint32_t i, const struct rig_row_masks *masks)
 {
-    const uint32_t count = in->rows->insert_first[in->history->key_count];
-    in->ends = rig_arena_array(arena, (size_t)count + 1, sizeof *in->ends);
-    for (uint32_t i = 0; in->ends != NULL && i < count; i++)
-        in->ends[i] = end_of(in, &in->rows->statements[in->rows->inserts[i]]);
-    return in->ends != NULL;
+    const int64_t id = in->rows->statements[in->rows->inserts[i]].number;
+    const struct rig_row_absence absence = rig_row_states_missed(&in->states, i, masks, id, shown->is_missing);
+    shown->is_missing = absence.is_choice;
+    return absence.writer == RIG_ROW_NONE || link(in, shown->txn, absence.writer, absence.writer, RIG_LINK_RW);
 }
 
-/* Whether nothing follows from a row, of `inserts`, that the read does not show. */
-static bool says_nothing(const struct infer *in, const struct shown *shown, uint32_t i)
+/* The rows from `i` on that the read does not show; none of them has its version from a snapshot. */
+static bool take_misses(struct infer *in, struct shown *shown, uint32_t i, uint32_t end)
 {
-    const uint32_t end = in->ends[i];
-    if (end == ENDS_NEVER_BEGUN)
+    const bool plain = has_plain_misses(in, shown);
+    struct rig_row_masks masks;
+    bool ok = true;
+    if (plain && in->items_only)
         return true;
-    if (shown->condition.column != RIG_ROW_BY_TESTS || shown->has_own || shown->has_later || end == ENDS_OTHERWISE)
-        return false;
-    return in->items_only ||
-           (shown->is_missing && (end == ENDS_DELETED || !rig_row_contents_meet(&shown->condition, end)));
+    if (plain)
+        rig_row_masks_make(&shown->condition, &masks);
+    for (; ok && i < end; i++) {
+        const uint32_t insert = in->rows->inserts[i];
+        if (in->shown_by[insert] == in->reads || (!shown->has_own && rig_row_states_none(&in->states, i)))
+            continue;
+        const bool known = plain && in->states.first[i + 1] > in->states.first[i];
+        ok = known ? take_missed(in, shown, i, &masks) : take_absent(in, shown, insert);
+    }
+    return ok;
 }
 
 /* Whether the read may miss rows that it asks for because of others that no answer shows: then these decide which
@@ -405,18 +401,17 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
         if (!rig_row_sweep_add(in->sweep, txn, key, &shown.condition, shown.seen, &first, &last))
             return false;
     }
-    for (; i < end; i++) {
+    if (!exact && !lost && !take_misses(in, &shown, i, end))
+        return false;
+    for (; (exact || lost) && i < end; i++) {
         i = i == first ? last : i;
         if (i == end)
             break;
         const uint32_t insert = in->rows->inserts[i];
-        if (!lost && !exact && says_nothing(in, &shown, i) && in->shown_by[insert] != in->reads)
-            continue;
+        if (exact && !take_exact(in, &shown, insert))
+            return false;
         if (lost && in->shown_by[insert] != in->reads)
             leave_open(in, &shown, insert);
-        else if (exact ? !take_exact(in, &shown, insert)
-                       : in->shown_by[insert] != in->reads && !take_absent(in, &shown, insert))
-            return false;
     }
     if ((shown.condition.is_partial || is_of_pairs(shown.ops, op)) && !shown.is_missing)
         shown.is_missing = may_have_partners(in, txn, op);
@@ -429,7 +424,8 @@ static bool take_all(struct infer *in, struct rig_arena *arena)
 {
     const size_t txns = (size_t)in->history->txn_count + 1;
     in->shown_by = rig_arena_array(arena, (size_t)in->rows->statement_count + 1, sizeof *in->shown_by);
-    bool done = in->shown_by != NULL && find_ends(in, arena);
+    bool done = in->shown_by != NULL && rig_row_states_build(in->rows, arena, &in->states);
+    in->has_states = done && in->states.first[in->rows->insert_first[in->history->key_count]] > 0;
     for (unsigned link = RIG_LINK_WW; link <= RIG_LINK_RW; link++) {
         in->linked[link] = rig_arena_array(arena, txns, sizeof *in->linked[link]);
         done = done && in->linked[link] != NULL;

@@ -1,6 +1,7 @@
 #include "checker/infer/row_versions.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "base/vec.h"
@@ -9,6 +10,7 @@
 RIG_VEC(uint32_t, row_stack)
 
 enum { MOST_MOVES = 8 }; /* places that a statement moves, on average, before sorting takes over */
+enum { MOST_GAPS = 4 };  /* counts that a statement of a table has to itself, on average, where they have places */
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
@@ -221,8 +223,67 @@ static enum rig_rc find_statements(struct rig_row_chains *rows, struct rig_arena
     return rc == RIG_OK ? index_statements(rows, err) : rc;
 }
 
+/* The count in the number of a statement of the workload sql: its place among those of its table, nearly. */
+static int64_t count_in(int64_t number)
+{
+    const bool is_keyed = rig_row_class(number) == RIG_ROW_KEYED_CLASS;
+    return rig_row_serial(number) >> (is_keyed ? RIG_ROW_KEYED_BITS : RIG_ROW_PAYLOAD_BITS);
+}
+
+/* How many counts the statements of the key span; 0: they have none, or too few statements for a place each. */
+static uint32_t counts_of(const struct rig_row_chains *rows, uint32_t key, int64_t *least)
+{
+    int64_t most = INT64_MIN;
+    *least = INT64_MAX;
+    for (uint32_t i = rows->key_first[key]; i < rows->key_first[key + 1]; i++) {
+        const int64_t count = count_in(rows->statements[i].number);
+        if (!rig_row_is_of_sql(rows->statements[i].number))
+            return 0;
+        *least = count < *least ? count : *least;
+        most = count > most ? count : most;
+    }
+    const uint32_t statements = rows->key_first[key + 1] - rows->key_first[key];
+    return statements > 0 && most - *least < (int64_t)statements * MOST_GAPS ? (uint32_t)(most - *least) + 1 : 0;
+}
+
+/* Gives each statement of the workload sql a place by its count; of several with one count, the first. */
+static bool index_counts(struct rig_row_chains *rows, struct rig_arena *arena)
+{
+    const uint32_t keys = rows->history->key_count;
+    rows->count_first = rig_arena_array(arena, (size_t)keys + 2, sizeof *rows->count_first);
+    rows->least_count = rig_arena_room(arena, (size_t)keys + 1, sizeof *rows->least_count);
+    if (rows->count_first == NULL || rows->least_count == NULL)
+        return false;
+    for (uint32_t key = 0; key < keys; key++)
+        rows->count_first[key + 1] = rows->count_first[key] + counts_of(rows, key, &rows->least_count[key]);
+    rows->by_count = rig_arena_room(arena, (size_t)rows->count_first[keys] + 1, sizeof *rows->by_count);
+    if (rows->by_count == NULL)
+        return false;
+    memset(rows->by_count, 0xFF, ((size_t)rows->count_first[keys] + 1) * sizeof *rows->by_count);
+    for (uint32_t i = rows->statement_count; i-- > 0;) {
+        const struct rig_row_write *of = &rows->statements[i];
+        if (rows->count_first[of->key] < rows->count_first[of->key + 1])
+            rows->by_count[rows->count_first[of->key] + (count_in(of->number) - rows->least_count[of->key])] = i;
+    }
+    return true;
+}
+
+/* The statement that has the place of the number's count; RIG_ROW_NONE: look further. */
+static uint32_t statement_by_count(const struct rig_row_chains *rows, uint32_t key, int64_t number)
+{
+    const uint32_t counts = rows->count_first[key + 1] - rows->count_first[key];
+    if (counts == 0)
+        return RIG_ROW_NONE;
+    const uint64_t place = (uint64_t)(count_in(number) - rows->least_count[key]);
+    const uint32_t found = place < counts ? rows->by_count[rows->count_first[key] + place] : RIG_ROW_NONE;
+    return found != RIG_ROW_NONE && rows->statements[found].number == number ? found : RIG_ROW_NONE;
+}
+
 uint32_t rig_rows_find_statement(const struct rig_row_chains *rows, uint32_t key, int64_t number)
 {
+    const uint32_t by_count = statement_by_count(rows, key, number);
+    if (by_count != RIG_ROW_NONE)
+        return by_count;
     uint32_t low = rows->key_first[key], high = rows->key_first[key + 1];
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -495,7 +556,8 @@ enum rig_rc rig_rows_build(const struct rig_history *history, struct rig_arena *
     const enum rig_rc rc = find_statements(rows, arena, err);
     if (rc != RIG_OK)
         return rc;
-    if (!find_versions(rows, arena) || !find_all_contents(rows) || !find_committed(rows, arena))
+    if (!index_counts(rows, arena) || !find_versions(rows, arena) || !find_all_contents(rows) ||
+        !find_committed(rows, arena))
         return no_memory(err);
     link_versions(rows);
     find_chains(rows);

@@ -15,7 +15,7 @@
  * Committed are the acknowledged transactions, and those of unknown fate of which a committed read shows a version, or
  * which a certificate has.
  *
- * Time: sorting the statements, one look-up for each row read. Space: 40 bytes a statement, 24 a version.
+ * Time: sorting the statements, one look-up for each row read. Space: 40 bytes a statement, up to 16 more of the workload sql, 24 a version.
  */
 #ifndef RIG_CHECKER_INFER_ROW_VERSIONS_H
 #define RIG_CHECKER_INFER_ROW_VERSIONS_H
@@ -55,6 +55,9 @@ struct rig_row_chains {
     struct rig_row_write *statements;  /* by key, then number */
     uint32_t statement_count;
     uint32_t *key_first;              /* per key, and one more: into statements */
+    uint32_t *count_first;            /* per key, and one more: into by_count */
+    uint32_t *by_count;               /* statements of the workload sql by the counts in their numbers; RIG_ROW_NONE */
+    int64_t *least_count;             /* per key: of its statements */
     uint32_t *inserts, *insert_first; /* statements that insert, by key; per key, and one more: into inserts */
     struct rig_row_version *versions;
     uint32_t version_count;
