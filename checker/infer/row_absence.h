@@ -1,11 +1,11 @@
 /*
- * What follows from a read of the workload sql that does not show a row: the contents of each row as others could see
+ * Consequences of a read of the workload sql that does not show a row: the contents of each row as others could see
  * them, one after the other, and conditions as masks over the codes of a column (history/types/row_values.h).
  *
  * Most reads miss most rows of their tables, and nothing follows from nearly all of these; so this is the inner loop of
  * the inference (row_inference.h, which has the rules). It has only rows of whole chains with known contents, and is
- * for reads whose transactions write nothing in the table. Of several versions by one transaction only the last one
- * is a state.
+ * for reads whose transactions write nothing in the table. The last version of a transaction is a state; others saw no
+ * version before it.
  *
  * Time: building, linear in the versions; a look at a row, its states. Space: 4 bytes a row, and 8 a state.
  */
@@ -73,13 +73,13 @@ static inline bool rig_row_masks_meet(const struct rig_row_masks *masks, int64_t
     return truth == RIG_ROW_TRUE;
 }
 
-/* What follows from missing a row. */
+/* The consequences of missing a row. */
 struct rig_row_absence {
     bool is_choice;  /* the row met the condition before a version at which it did not */
     uint32_t writer; /* of the state since which it meets the condition; RIG_ROW_NONE: it does not in the end */
 };
 
-/* Of a row that has states. `is_choice`: one more choice is of no interest. */
+/* The row has states. `is_choice`: one more choice is of no interest. */
 static inline struct rig_row_absence rig_row_states_missed(const struct rig_row_states *states, uint32_t row,
                                                            const struct rig_row_masks *masks, int64_t id,
                                                            bool is_choice)
