@@ -15,7 +15,8 @@
  * Committed are the acknowledged transactions, and those of unknown fate of which a committed read shows a version, or
  * which a certificate has.
  *
- * Time: sorting the statements, one look-up for each row read. Space: 40 bytes a statement, up to 16 more of the workload sql, 24 a version.
+ * Time: sorting the statements, one look-up for each row read. Space: 40 bytes a statement, up to 16 more of the
+ * workload sql, 24 a version.
  */
 #ifndef RIG_CHECKER_INFER_ROW_VERSIONS_H
 #define RIG_CHECKER_INFER_ROW_VERSIONS_H
