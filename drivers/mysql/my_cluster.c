@@ -336,9 +336,9 @@ static enum rig_rc create_data(struct rig_my_cluster *cluster, int64_t deadline_
 {
     struct rig_my_site *site = &cluster->site;
     if (cluster->sql.count == 1)
-        return rig_my_site_make_data(site, cluster->nodes[0].local.data, false, deadline_ns, err);
+        return rig_my_site_make_data(site, cluster->nodes[0].local.data, deadline_ns, err);
     rig_local_path(&site->local, "pristine", cluster->pristine);
-    enum rig_rc rc = rig_my_site_make_data(site, cluster->pristine, false, deadline_ns, err);
+    enum rig_rc rc = rig_my_site_make_data(site, cluster->pristine, deadline_ns, err);
     for (uint32_t i = 0; rc == RIG_OK && i < cluster->sql.count; i++)
         rc = rig_folder_copy(cluster->pristine, cluster->nodes[i].local.data, &site->local.account, err);
     return rc;

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/folder.h"
 #include "drivers/local/local_machine.h"
+#include "drivers/local/local_template.h"
 #include "drivers/local/local_versions.h"
 
 enum { CONNECTIONS_LEAST = 200, CONFIGURATION_MOST = 64 * 1024 };
@@ -103,8 +104,6 @@ enum rig_rc rig_my_configuration_write(const struct rig_my_node *node, const cha
     rig_buf_done(&text);
     return rc;
 }
-
-#define MY_SERVER_LOG RIG_RUN_LOG_OF_MARIADB_INSTALL
 
 static const struct rig_local_kind kind = {
     .name = "mysql",
@@ -257,8 +256,27 @@ void rig_my_site_close(struct rig_my_site *site)
     rig_local_site_close(&site->local);
 }
 
-enum rig_rc rig_my_site_make_data(struct rig_my_site *site, const char *data, bool always, int64_t deadline_ns,
-                                  struct rig_err *err)
+/* Root has no password, and exists for the socket alone. The data are new: nothing of them need be on disk. */
+static const char *const install_options[] = {"--auth-root-authentication-method=normal",
+                                              "--skip-test-db",
+                                              "--skip-name-resolve",
+                                              "--innodb-flush-method=nosync",
+                                              "--innodb-log-file-size=" MY_LOG_SIZE,
+                                              NULL};
+enum { OPTION_COUNT = sizeof install_options / sizeof install_options[0] };
+
+static enum rig_rc run_install(void *context, const char *data, int64_t deadline_ns, struct rig_err *err)
+{
+    struct rig_my_site *site = context;
+    char folder[RIG_LOCAL_PATH_BYTES + 16], temporary[RIG_LOCAL_PATH_BYTES + 16];
+    (void)snprintf(folder, sizeof folder, "--datadir=%s", data);
+    (void)snprintf(temporary, sizeof temporary, "--tmpdir=%s", site->local.folder);
+    const char *arguments[OPTION_COUNT + 4] = {site->install, "--no-defaults", folder, temporary};
+    memcpy(arguments + 4, install_options, sizeof install_options);
+    return rig_local_run(&site->local, arguments, RIG_RUN_LOG_OF_MARIADB_INSTALL, false, deadline_ns, err);
+}
+
+enum rig_rc rig_my_site_make_data(struct rig_my_site *site, const char *data, int64_t deadline_ns, struct rig_err *err)
 {
     /* The package of MySQL brings the data of a server that has never run. */
     if (site->root[0] != '\0') {
@@ -266,22 +284,10 @@ enum rig_rc rig_my_site_make_data(struct rig_my_site *site, const char *data, bo
         (void)snprintf(made, sizeof made, "%s/data", site->root);
         return rig_folder_copy(made, data, &site->local.account, err);
     }
-    char folder[RIG_LOCAL_PATH_BYTES + 16];
-    char temporary[RIG_LOCAL_PATH_BYTES + 16];
-    (void)snprintf(folder, sizeof folder, "--datadir=%s", data);
-    (void)snprintf(temporary, sizeof temporary, "--tmpdir=%s", site->local.folder);
-    /* Root has no password, and exists for the socket alone. The data are new: nothing of them need be on disk. */
-    const char *const arguments[] = {site->install,
-                                     "--no-defaults",
-                                     folder,
-                                     temporary,
-                                     "--auth-root-authentication-method=normal",
-                                     "--skip-test-db",
-                                     "--skip-name-resolve",
-                                     "--innodb-flush-method=nosync",
-                                     "--innodb-log-file-size=" MY_LOG_SIZE,
-                                     NULL};
-    return rig_local_run(&site->local, arguments, MY_SERVER_LOG, always, deadline_ns, err);
+    const char *const makers[] = {site->install, site->server, NULL};
+    const struct rig_local_recipe recipe = {
+        .programs = makers, .options = install_options, .make = run_install, .context = site};
+    return rig_local_template_provide(&site->local, &recipe, data, deadline_ns, err);
 }
 
 #define SECOND_NS INT64_C(1000000000)

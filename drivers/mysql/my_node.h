@@ -51,8 +51,7 @@ void rig_my_site_close(struct rig_my_site *site);
 bool rig_my_site_has_version(const void *options, const char *version);
 bool rig_my_site_is_galera(const struct rig_my_site *site);
 /* Makes the data folder `data`, which does not exist, of a server that has never run. */
-enum rig_rc rig_my_site_make_data(struct rig_my_site *site, const char *data, bool always, int64_t deadline_ns,
-                                  struct rig_err *err);
+enum rig_rc rig_my_site_make_data(struct rig_my_site *site, const char *data, int64_t deadline_ns, struct rig_err *err);
 
 /* Ports of a node: of SQL, and those of Galera for the group, for state transfers by log and by files. */
 enum rig_my_port { RIG_MY_PORT_SQL, RIG_MY_PORT_GROUP, RIG_MY_PORT_LOG, RIG_MY_PORT_FILES, RIG_MY_PORTS };

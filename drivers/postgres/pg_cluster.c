@@ -10,7 +10,6 @@
 #include "base/plural.h"
 #include "drivers/postgres/pg_fault.h"
 #include "drivers/postgres/pg_replication.h"
-#include "drivers/postgres/pg_template.h"
 #include "drivers/postgres/pg_title.h"
 #include "drivers/sql/sql_cluster.h"
 
@@ -134,7 +133,7 @@ static enum rig_rc rejoin(struct rig_pg_cluster *cluster, struct rig_pg_node *no
 static enum rig_rc create_data(struct rig_pg_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
 {
     struct rig_pg_site *site = &cluster->site;
-    enum rig_rc rc = rig_pg_template_provide(site, cluster->nodes[0].local.data, deadline_ns, err);
+    enum rig_rc rc = rig_pg_site_make_data(site, cluster->nodes[0].local.data, deadline_ns, err);
     for (uint32_t i = 1; rc == RIG_OK && i < cluster->sql.count; i++) {
         rc = rig_folder_copy(cluster->nodes[0].local.data, cluster->nodes[i].local.data, &site->local.account, err);
         if (rc == RIG_OK)

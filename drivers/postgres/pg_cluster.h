@@ -2,9 +2,9 @@
  * The local cluster: PostgreSQL servers that rig creates, starts, monitors, stops, restores and removes. One primary
  * and any number of streaming standbys, pg-1 to pg-N; pg-1 begins as the primary.
  *
- * All begin as copies of one data folder that has never run (pg_template.h), so that the cluster is up in about 0.3 s a
- * node without a base backup. Their common parts are in pg_site.h, one server in pg_node.h, roles in pg_replication.h.
- * The servers' logs go to pg-N.log in the run's folder.
+ * All begin as copies of one data folder that has never run (drivers/local/local_template.h), so that the cluster is up
+ * in about 0.3 s a node without a base backup. Their common parts are in pg_site.h, one server in pg_node.h, roles in
+ * pg_replication.h. The servers' logs go to pg-N.log in the run's folder.
  *
  * Threads: start and stop on the main thread, changes of nodes on the nemesis's, one call at a time; status, endpoints
  * and the primary's number from any; kill_now also in a signal handler.

@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "base/run_files.h"
 #include "drivers/local/local_machine.h"
+#include "drivers/local/local_template.h"
 #include "drivers/local/local_versions.h"
 
 enum { ARGUMENTS_MOST = 32 };
@@ -131,6 +132,36 @@ enum rig_rc rig_pg_site_run(struct rig_pg_site *site, const char *const *argumen
     }
     (void)snprintf(program, sizeof program, "%s/%s", site->bin_dir, arguments[0]);
     return rig_local_run(&site->local, full, log_name, always, deadline_ns, err);
+}
+
+/* ---- the data ---- */
+
+static const char *const initdb_options[] = {"-U",
+                                             RIG_PG_SUPERUSER,
+                                             "--no-sync",
+                                             "--no-locale",
+                                             "--encoding=UTF8",
+                                             "--auth-local=trust",
+                                             "--auth-host=scram-sha-256",
+                                             NULL};
+enum { OPTION_COUNT = sizeof initdb_options / sizeof initdb_options[0] };
+
+static enum rig_rc run_initdb(void *context, const char *data, int64_t deadline_ns, struct rig_err *err)
+{
+    const char *arguments[OPTION_COUNT + 3] = {"initdb", "-D", data};
+    memcpy(arguments + 3, initdb_options, sizeof initdb_options);
+    return rig_pg_site_run(context, arguments, RIG_RUN_LOG_OF_INITDB, false, deadline_ns, err);
+}
+
+enum rig_rc rig_pg_site_make_data(struct rig_pg_site *site, const char *data, int64_t deadline_ns, struct rig_err *err)
+{
+    char initdb[RIG_PG_PATH_BYTES + 32], postgres[RIG_PG_PATH_BYTES + 32];
+    (void)snprintf(initdb, sizeof initdb, "%s/initdb", site->bin_dir);
+    (void)snprintf(postgres, sizeof postgres, "%s/postgres", site->bin_dir);
+    const char *const makers[] = {initdb, postgres, NULL};
+    const struct rig_local_recipe recipe = {
+        .programs = makers, .options = initdb_options, .make = run_initdb, .context = site};
+    return rig_local_template_provide(&site->local, &recipe, data, deadline_ns, err);
 }
 
 /* ---- the programs ---- */

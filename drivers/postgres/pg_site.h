@@ -46,6 +46,9 @@ void rig_pg_site_close(struct rig_pg_site *site);
 enum rig_rc rig_pg_site_run(struct rig_pg_site *site, const char *const *arguments, const char *log_name, bool always,
                             int64_t deadline_ns, struct rig_err *err);
 
+/* Makes the data folder `data`, which does not exist, of a server that has never run. */
+enum rig_rc rig_pg_site_make_data(struct rig_pg_site *site, const char *data, int64_t deadline_ns, struct rig_err *err);
+
 /* Each NULL or empty when the plan has none. */
 struct rig_pg_wish {
     const char *bin_dir; /* the folder itself */

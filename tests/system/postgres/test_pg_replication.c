@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "base/process.h"
+#include "drivers/local/local_template.h"
 #include "drivers/postgres/pg_session.h"
-#include "drivers/postgres/pg_template.h"
 
 extern const struct rig_driver rig_driver;
 
@@ -416,12 +416,12 @@ static void template_is_kept_and_bounded(void **state)
     assert_int_equal(count_entries(cache, "template-"), 1);
     rig_folder_remove(cache);
     assert_int_equal(mkdir(cache, 0700), 0);
-    for (int i = 0; i < RIG_PG_TEMPLATES_MOST + 2; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s%d", cache, i <= RIG_PG_TEMPLATES_MOST ? "template-" : "new-", i);
+    for (int i = 0; i < RIG_LOCAL_TEMPLATES_MOST + 2; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s%d", cache, i <= RIG_LOCAL_TEMPLATES_MOST ? "template-" : "new-", i);
         assert_int_equal(mkdir(path, 0700), 0);
     }
     assert_false(starts_from_template());
-    assert_int_equal(count_entries(cache, "template-"), RIG_PG_TEMPLATES_MOST);
+    assert_int_equal(count_entries(cache, "template-"), RIG_LOCAL_TEMPLATES_MOST);
     assert_int_equal(count_entries(cache, "new-"), 0);
     assert_true(starts_from_template());
     /* Another account could have written into it: not used. */

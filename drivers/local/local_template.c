@@ -1,4 +1,4 @@
-#include "drivers/postgres/pg_template.h"
+#include "drivers/local/local_template.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,21 +12,10 @@
 #include <unistd.h>
 
 #include "base/folder.h"
-#include "base/run_files.h"
 
 #define TEMPORARY "new-"
 
 enum { CACHE_BYTES = 1024, NAME_BYTES = 64 };
-
-/* The options except the data folder, which precedes them. */
-static const char *const initdb_options[] = {"-U",
-                                             RIG_PG_SUPERUSER,
-                                             "--no-sync",
-                                             "--no-locale",
-                                             "--encoding=UTF8",
-                                             "--auth-local=trust",
-                                             "--auth-host=scram-sha-256"};
-enum { OPTION_COUNT = sizeof initdb_options / sizeof initdb_options[0] };
 
 struct cache {
     char folder[CACHE_BYTES];
@@ -46,7 +35,8 @@ static bool own_folder(const char *path)
            (status.st_mode & 022) == 0;
 }
 
-static bool find_folder(char folder[static CACHE_BYTES])
+/* $XDG_CACHE_HOME/rig/NAME. */
+static bool find_folder(const char *database, char folder[static CACHE_BYTES])
 {
     const char *base = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
@@ -54,11 +44,11 @@ static bool find_folder(char folder[static CACHE_BYTES])
     if (!given && (home == NULL || home[0] != '/'))
         return false;
     int length = snprintf(folder, CACHE_BYTES, "%s%s", given ? base : home, given ? "" : "/.cache");
-    static const char *const levels[] = {"", "/rig", "/postgres"};
+    const char *const levels[] = {"", "rig", database};
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
         if (length < 0 || length + NAME_BYTES >= CACHE_BYTES)
             return false;
-        length += snprintf(folder + length, (size_t)(CACHE_BYTES - length), "%s", levels[i]);
+        length += snprintf(folder + length, (size_t)(CACHE_BYTES - length), "%s%s", i == 0 ? "" : "/", levels[i]);
         if (!own_folder(folder))
             return false;
     }
@@ -73,31 +63,28 @@ static void mix(uint64_t *hash, const void *bytes, size_t count)
         *hash = (*hash ^ at[i]) * UINT64_C(0x100000001b3);
 }
 
-static bool name_template(const struct rig_pg_site *site, char name[static NAME_BYTES])
+static bool name_template(const struct rig_local_recipe *recipe, char name[static NAME_BYTES])
 {
-    static const char *const programs[] = {"initdb", "postgres"};
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < 2; i++) {
-        char path[RIG_PG_PATH_BYTES + 32];
+    for (const char *const *program = recipe->programs; *program != NULL; program++) {
         struct stat status;
-        (void)snprintf(path, sizeof path, "%s/%s", site->bin_dir, programs[i]);
-        if (stat(path, &status) != 0)
+        if (stat(*program, &status) != 0)
             return false;
-        mix(&hash, path, strlen(path) + 1);
+        mix(&hash, *program, strlen(*program) + 1);
         mix(&hash, &status.st_size, sizeof status.st_size);
         mix(&hash, &status.st_mtim.tv_sec, sizeof status.st_mtim.tv_sec);
         mix(&hash, &status.st_mtim.tv_nsec, sizeof status.st_mtim.tv_nsec);
     }
-    for (size_t i = 0; i < OPTION_COUNT; i++)
-        mix(&hash, initdb_options[i], strlen(initdb_options[i]) + 1);
+    for (const char *const *option = recipe->options; *option != NULL; option++)
+        mix(&hash, *option, strlen(*option) + 1);
     (void)snprintf(name, NAME_BYTES, "template-%016" PRIx64, hash);
     return true;
 }
 
-static bool cache_open(const struct rig_pg_site *site, struct cache *cache)
+static bool cache_open(const char *database, const struct rig_local_recipe *recipe, struct cache *cache)
 {
     cache->lock = -1;
-    if (!find_folder(cache->folder) || !name_template(site, cache->name))
+    if (!find_folder(database, cache->folder) || !name_template(recipe, cache->name))
         return false;
     cache->lock = open(cache->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     /* An exclusive lock is held only for a removal. */
@@ -158,7 +145,7 @@ static void make_room(struct cache *cache)
     struct census census;
     if (flock(cache->lock, LOCK_EX | LOCK_NB) == 0) {
         take_census(cache, &census);
-        while (census.templates >= RIG_PG_TEMPLATES_MOST) {
+        while (census.templates >= RIG_LOCAL_TEMPLATES_MOST) {
             char path[2 * CACHE_BYTES];
             path_of(cache, census.oldest, path);
             rig_folder_remove(path);
@@ -171,14 +158,14 @@ static void make_room(struct cache *cache)
 
 /* ---- use ---- */
 
-static bool copy_from(const struct rig_pg_site *site, const struct cache *cache, const char *data)
+static bool copy_from(const struct rig_local_site *site, const struct cache *cache, const char *data)
 {
     char path[2 * CACHE_BYTES];
     struct rig_err ignored = {.rc = RIG_OK};
     path_of(cache, cache->name, path);
     if (access(path, F_OK) != 0)
         return false;
-    if (rig_folder_copy(path, data, &site->local.account, &ignored) == RIG_OK) {
+    if (rig_folder_copy(path, data, &site->account, &ignored) == RIG_OK) {
         (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now */
         return true;
     }
@@ -186,7 +173,7 @@ static bool copy_from(const struct rig_pg_site *site, const struct cache *cache,
     return false;
 }
 
-static void keep(const struct rig_pg_site *site, struct cache *cache, const char *data)
+static void keep(const struct rig_local_site *site, struct cache *cache, const char *data)
 {
     const struct rig_account own = {.drop = false};
     char temporary[2 * CACHE_BYTES];
@@ -206,24 +193,17 @@ static void keep(const struct rig_pg_site *site, struct cache *cache, const char
     temporary[length] = '\0';
     rig_folder_remove(temporary);
     if (rc != RIG_OK)
-        site->local.env->core->log(2, "postgres", "no template was kept in %s: %s", cache->folder, err.text);
+        site->env->core->log(2, site->kind->name, "no template was kept in %s: %s", cache->folder, err.text);
 }
 
-static enum rig_rc run_initdb(struct rig_pg_site *site, const char *data, int64_t deadline_ns, struct rig_err *err)
-{
-    const char *arguments[OPTION_COUNT + 4] = {"initdb", "-D", data};
-    memcpy(arguments + 3, initdb_options, sizeof initdb_options);
-    return rig_pg_site_run(site, arguments, RIG_RUN_LOG_OF_INITDB, false, deadline_ns, err);
-}
-
-enum rig_rc rig_pg_template_provide(struct rig_pg_site *site, const char *data, int64_t deadline_ns,
-                                    struct rig_err *err)
+enum rig_rc rig_local_template_provide(const struct rig_local_site *site, const struct rig_local_recipe *recipe,
+                                       const char *data, int64_t deadline_ns, struct rig_err *err)
 {
     struct cache cache;
     enum rig_rc rc = RIG_OK;
-    bool cached = cache_open(site, &cache);
+    bool cached = cache_open(site->kind->name, recipe, &cache);
     if (!cached || !copy_from(site, &cache, data)) {
-        rc = run_initdb(site, data, deadline_ns, err);
+        rc = recipe->make(recipe->context, data, deadline_ns, err);
         if (rc == RIG_OK && cached)
             keep(site, &cache, data);
     }
