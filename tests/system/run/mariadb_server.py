@@ -28,7 +28,7 @@ class Server:
         data = folder / "data"
         with open(folder / "log", "w") as log:
             subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal",
-                            f"--tmpdir={folder}", "--skip-test-db", *self.account], stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=True, timeout=300)
+                            f"--tmpdir={folder}", "--skip-test-db", "--innodb-flush-method=nosync", *self.account], stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=True, timeout=300)
             self.process = subprocess.Popen(
                 [shutil.which("mariadbd") or "/usr/sbin/mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}",
                  f"--tmpdir={folder}", f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0",

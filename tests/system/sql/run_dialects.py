@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 import pg_server
 import rig_command
+from sql_program import JAVA, jdbc_classes
 
 SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
 BUILD = pathlib.Path(rig_command.RIG).parent
@@ -127,10 +128,8 @@ class Jdbc(DialectTest):
     def run_types(self, dialect, connection, types, levels, expected, more=None):
         if shutil.which("javac") is None or not JARS[dialect if dialect != "hsqldb" else "hsqldb"].exists():
             self.skipTest(f"there is no javac, or no {JARS[dialect]} (scripts/setup)")
-        classes = self.folder / "classes"
-        subprocess.run(["javac", "-d", classes, SOURCE / "drivers" / "exec" / "shims" / "RigJdbc.java"], check=True, timeout=300)
-        path = ":".join(map(str, [classes, *JARS.values()]))
-        command = ["java", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-Dderby.system.durability=test", f"-Dderby.stream.error.file={self.folder}/derby.log",
+        path = ":".join(map(str, [jdbc_classes(), *JARS.values()]))
+        command = [*JAVA, "-Dderby.system.durability=test", f"-Dderby.stream.error.file={self.folder}/derby.log",
                    "-Dderby.locks.deadlockTimeout=1", "-cp", path, "RigJdbc"]  # fmt: skip
         database = {"driver": "sql", "dialect": dialect, "command": command, "processes": "one", "connection": connection}
         for kind in types:
@@ -159,8 +158,7 @@ class Jdbc(DialectTest):
         if shutil.which("javac") is None or not jar.exists():
             self.skipTest(f"there is no javac, or no {jar} (scripts/setup)")
         (self.folder / "mckoi.conf").write_text(f"database_path={self.folder}/data\nlog_path={self.folder}/log\nroot_path=configuration\n")
-        subprocess.run(["javac", "-d", self.folder, SOURCE / "drivers" / "exec" / "shims" / "RigJdbc.java"], check=True, timeout=120)
-        database = {"driver": "sql", "command": ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{jar}:{self.folder}", "-Djdbc.drivers=com.mckoi.JDBCDriver", "RigJdbc"],
+        database = {"driver": "sql", "command": [*JAVA, "-cp", f"{jar}:{jdbc_classes()}", "-Djdbc.drivers=com.mckoi.JDBCDriver", "RigJdbc"],
                     "processes": "one", "connection": f"jdbc:mckoi:local://{self.folder}/mckoi.conf?create_or_boot=true", "user": "sa", "password": "sa"}  # fmt: skip
         for isolation in (None, "default"):
             with self.subTest(isolation=isolation):

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 """The shim for JDBC with databases within its process (H2, HSQLDB, Derby) and with PostgreSQL: all in one JVM."""
 
-import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import unittest
 
@@ -12,11 +10,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 import pg_server
 import rig_command
 from sql_cases import POSTGRES_LEVELS, POSTGRES_QUERY, Cases, Pool, Servers
-from sql_program import Program
+from sql_program import JAVA, JDBC_SHIM, Program, jdbc_classes
 
-SHIM = pathlib.Path(os.environ["RIG_SOURCE"]) / "drivers" / "exec" / "shims" / "RigJdbc.java"
 JARS = {name: pathlib.Path("/usr/share/java") / f"{name}.jar" for name in ("h2", "hsqldb", "derby", "postgresql")}
-JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 
 servers, pool = Servers(), Pool()
 
@@ -38,12 +34,9 @@ class JdbcCases(Cases):
         super().setUpClass()
         if shutil.which("javac") is None or not JARS[cls.jar].exists():
             raise unittest.SkipTest(f"there is no javac, or no {JARS[cls.jar]} (scripts/setup)")
-        cls.classes = servers.folder / "classes"
-        if not cls.classes.exists():
-            subprocess.run(["javac", "-Xlint:all", "-Werror", "-d", cls.classes, SHIM], check=True, timeout=300)
 
     def command(self):
-        path = ":".join(map(str, [self.classes, *JARS.values()]))
+        path = ":".join(map(str, [jdbc_classes(), *JARS.values()]))
         return [*JAVA, "-Dderby.system.durability=test", f"-Dderby.stream.error.file={servers.folder}/derby.log", "-cp", path, "RigJdbc"]
 
     def open_request(self):
@@ -63,7 +56,7 @@ class H2(JdbcCases, rig_command.RigTest):
         return f"jdbc:h2:{self.folder}/db;WRITE_DELAY=0;LOCK_TIMEOUT=60000"
 
     def test_run_without_compiling(self):
-        command = [*JAVA, "-cp", str(JARS["h2"]), str(SHIM)]
+        command = [*JAVA, "-cp", str(JARS["h2"]), str(JDBC_SHIM)]
         program = Program(command, self.folder, self.environment({"RIG_SQL_CONNECTION": "jdbc:h2:mem:", "RIG_SQL_USER": "me"}))
         self.addCleanup(program.close)
         self.assertIs(program.ask(0, open={"autocommit": False})["done"], True)

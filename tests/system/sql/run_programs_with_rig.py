@@ -100,7 +100,7 @@ class Loads(rig_command.RigTest):
             port = listener.getsockname()[1]
         log = open(self.folder / "java.log", "w")
         self.addCleanup(log.close)
-        process = subprocess.Popen(["java", "-Xmx256m", *(str(argument).replace("{port}", str(port)) for argument in arguments)], cwd=self.folder, stdout=log, stderr=log)
+        process = subprocess.Popen([*sql_program.JAVA, *(str(argument).replace("{port}", str(port)) for argument in arguments)], cwd=self.folder, stdout=log, stderr=log)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         deadline = time.monotonic() + 120

@@ -1,10 +1,13 @@
 """A program on rig's protocol for SQL sessions, and what tests ask of it."""
 
+import atexit
+import functools
 import json
 import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
 import threading
 
 PATIENCE_S = 200  # on a busy machine; a test that waits so long fails
@@ -81,6 +84,20 @@ class Program:
                 pass
         self.process.stdout.close()
         self.log.close()
+
+
+# The programs here live for seconds: the first compiler is enough for them.
+JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
+JDBC_SHIM = pathlib.Path(os.environ["RIG_SOURCE"]) / "drivers" / "exec" / "shims" / "RigJdbc.java"
+
+
+@functools.cache
+def jdbc_classes():
+    """A folder with the shim for JDBC, compiled once for all tests of this process, until its end."""
+    folder = tempfile.mkdtemp(prefix="rig-test-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    subprocess.run(["javac", "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-Xlint:all", "-Werror", "-d", folder, JDBC_SHIM], check=True, timeout=300)
+    return folder
 
 
 def duckdb_folder():
