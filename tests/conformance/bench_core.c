@@ -202,7 +202,7 @@ void bench_run_stop(struct bench_run *run)
 }
 
 /* The folders of all runs of this process; a test that fails leaves its run behind. */
-static char all_folders[] = "/tmp/rig-conformance-XXXXXX";
+static char all_folders[128];
 static unsigned folder_count;
 
 static void remove_folders(void)
@@ -213,6 +213,9 @@ static void remove_folders(void)
 void bench_folder_make(struct bench_run *run)
 {
     const bool first = folder_count++ == 0;
+    const char *parent = getenv("TMPDIR");
+    if (first)
+        (void)snprintf(all_folders, sizeof all_folders, "%s/rig-conformance-XXXXXX", parent == NULL ? "/tmp" : parent);
     if (first && (mkdtemp(all_folders) == NULL || chmod(all_folders, 0711) != 0 || atexit(remove_folders) != 0))
         refuse("cannot make a temporary folder");
     (void)snprintf(run->folder, sizeof run->folder, "%s/%u", all_folders, folder_count);

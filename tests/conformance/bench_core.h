@@ -29,7 +29,7 @@ struct bench_run {
     char name[41]; /* on the server */
     void *options;
     void *run;
-    char folder[64];
+    char folder[160];
     bool set_up;
     bool cluster_started;
 };

@@ -132,11 +132,11 @@ void harness_begin(struct harness *harness, const struct rig_pg_options *options
 {
     struct rig_err err = {.rc = RIG_OK};
     *harness = (struct harness){.started = false};
-    (void)snprintf(harness->folder, sizeof harness->folder, "/tmp/rig-test-XXXXXX");
+    const char *parent = getenv("TMPDIR");
+    (void)snprintf(harness->folder, sizeof harness->folder, "%s/rig-test-XXXXXX", parent == NULL ? "/tmp" : parent);
     assert_non_null(mkdtemp(harness->folder));
     assert_int_equal(chmod(harness->folder, 0711), 0); /* as the contract promises of a work folder */
-    (void)snprintf(harness->run_name, sizeof harness->run_name, "rig_test_%s",
-                   harness->folder + strlen("/tmp/rig-test-"));
+    (void)snprintf(harness->run_name, sizeof harness->run_name, "rig_test_%.6s", strrchr(harness->folder, '-') + 1);
     for (char *c = harness->run_name; *c != '\0'; c++)
         *c = (char)tolower((unsigned char)*c);
     harness->options = *options;
