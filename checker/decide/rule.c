@@ -53,6 +53,19 @@ uint64_t rig_levels_without_predicates(void)
     return levels;
 }
 
+uint64_t rig_levels_by_states(void)
+{
+    static const bool by_states[RIG_RULE_COUNT] = {[RIG_RULE_CONSISTENT] = true,
+                                                   [RIG_RULE_READ_ATOMIC] = true,
+                                                   [RIG_RULE_UPDATE_ATOMIC] = true,
+                                                   [RIG_RULE_CAUSAL] = true,
+                                                   [RIG_RULE_PREFIX] = true};
+    uint64_t levels = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        levels |= by_states[rules[level].form] ? RIG_LEVEL_BIT(level) : 0;
+    return levels;
+}
+
 uint64_t rig_levels_by_operations(void)
 {
     uint64_t levels = 0;

@@ -72,6 +72,9 @@ const struct rig_rule *rig_level_rule(enum rig_level level);
 uint64_t rig_levels_of_items(void);
 /* Bits: the levels that count no rw edge by a predicate: those that count no rw edge, and repeatable read. */
 uint64_t rig_levels_without_predicates(void);
+/* Bits: the levels with one state a transaction that compare few transactions or count one rw edge: read atomic, update
+ * atomic, causal, prefix, consistent view and parallel snapshot isolation, in all orders. */
+uint64_t rig_levels_by_states(void);
 /* Bits: the levels whose rules compare the operations of a transaction. */
 uint64_t rig_levels_by_operations(void);
 

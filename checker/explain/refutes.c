@@ -107,13 +107,15 @@ static void add_two_arcs(const struct rig_history *history, const struct rig_ste
     arcs->readers[arcs->count++] = false;
 }
 
-/* False where the writer of a version that was read is in the cycle already: then the names of shorter cycles say more.
- */
+/* False where the writer of a version that was read is in the cycle already: then the names of shorter cycles say more;
+ * and where a read that misses a row saw a version or a later one, so that what it did not see is not known. */
 static bool add_step(const struct rig_history *history, const struct rig_witness *witness, const struct rig_step *step,
                      struct arcs *arcs)
 {
     int64_t value = 0;
     const bool older = is_older(history, step, &value);
+    if (step->kind == RIG_EDGE_WR && step->absent)
+        return false;
     if (older && is_in_cycle(history, witness, step->key, value))
         return false;
     if (older)
@@ -135,13 +137,16 @@ static void use_common_key(const struct rig_history *history, struct rig_arc arc
     }
 }
 
-static uint64_t refuted_by_rules(const struct rig_arc *arcs, uint32_t count, const bool *readers, bool by_predicate)
+/* `asked`, bits: the levels whose rules are tried. Where those of a type are not all decided, which rules the witnesses
+ * break would depend on which of them are kept. */
+static uint64_t refuted_by_rules(const struct rig_arc *arcs, uint32_t count, const bool *readers, bool by_predicate,
+                                 uint64_t asked)
 {
     uint64_t refuted = 0;
     for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
         const struct rig_rule *rule = rig_level_rule((enum rig_level)i);
         /* Which cycles of writes count at read uncommitted is in the name of the anomaly (cycle/cycle.h). */
-        if (rule->form != RIG_RULE_WRITES && !(rule->items && by_predicate) &&
+        if ((asked & RIG_LEVEL_BIT(i)) != 0 && rule->form != RIG_RULE_WRITES && !(rule->items && by_predicate) &&
             rig_rule_forbids(rule, arcs, count, readers))
             refuted |= RIG_LEVEL_BIT(i);
     }
@@ -166,9 +171,8 @@ bool rig_witness_refutes(const struct rig_history *history, enum rig_lattice lat
      * names. */
     if (witness->anomaly == RIG_ANOMALY_G_MIXED)
         return true;
-    /* Where not every level is decided, which rules the witnesses break depends on which of them are kept. */
     const struct rig_type_inference *type = rig_type_inference(history->workload);
-    if (lattice != RIG_LATTICE_EXACT || witness->step_count == 0 || type->no_edges || rig_type_has_conditions(type))
+    if (lattice != RIG_LATTICE_EXACT || witness->step_count == 0 || type->no_edges)
         return true;
     struct arcs arcs = {.at = calloc(witness->step_count, 2 * sizeof *arcs.at),
                         .readers = calloc(witness->step_count, 2 * sizeof *arcs.readers)};
@@ -177,7 +181,8 @@ bool rig_witness_refutes(const struct rig_history *history, enum rig_lattice lat
     for (uint32_t i = 0; i < witness->step_count; i++)
         by_predicate |= witness->steps[i].by_predicate;
     if (done && make_arcs(history, witness, &arcs))
-        *refutes |= refuted_by_rules(arcs.at, arcs.count, arcs.readers, by_predicate);
+        *refutes |= refuted_by_rules(arcs.at, arcs.count, arcs.readers, by_predicate,
+                                     rig_type_has_conditions(type) ? rig_levels_by_states() : ~UINT64_C(0));
     free(arcs.at);
     free(arcs.readers);
     return done;

@@ -79,6 +79,63 @@ static bool explain_replaced(const struct rig_inference *inference, struct rig_s
     return false;
 }
 
+/* A statement of `to` made a later version of the row than this one: not the next one, which explain_replaced() and
+ * explain_shown() find. */
+static bool explain_later(const struct rig_row_chains *rows, struct rig_step *step, uint32_t op, uint32_t version)
+{
+    for (uint32_t at = version; at != RIG_ROW_NONE; at = rows->versions[at].next) {
+        const struct rig_row_write *by = &rows->statements[rows->versions[at].statement];
+        if (at == version || by->txn != step->to)
+            continue;
+        step->key = by->key;
+        step->from_op = op;
+        step->to_op = by->op - 1; /* its read */
+        step->from_value = rig_rows_number(rows, version);
+        step->to_value = by->number;
+        return true;
+    }
+    return false;
+}
+
+/* rw of an item, over further versions: `from` read a version of a row. */
+static bool explain_replaced_later(const struct rig_inference *inference, struct rig_step *step)
+{
+    const struct rig_history *history = inference->history;
+    const struct rig_row_chains *rows = inference->rows;
+    const struct rig_txn_op *from = rig_txn_ops(history, step->from);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, step->from); i++) {
+        if (!rig_row_is_read(&from[i]) || rig_row_condition_at(from, i).form != RIG_ROW_LISTED)
+            continue;
+        const struct rig_read_list list = rig_txn_op_list(history, &from[i]);
+        for (uint32_t at = 0; at + 1 < list.count; at += 2) {
+            const uint32_t by = rig_rows_statement(rows, from[i].key, rig_read_element(&list, at + 1));
+            const uint32_t version =
+                by == RIG_ROW_NONE ? RIG_ROW_NONE : rig_rows_version(rows, by, rig_read_element(&list, at));
+            if (version != RIG_ROW_NONE && rows->statements[by].txn != step->from &&
+                explain_later(rows, step, i, version))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* ww over further versions: `from` wrote a version of a row. */
+static bool explain_written_later(const struct rig_inference *inference, struct rig_step *step)
+{
+    const struct rig_row_chains *rows = inference->rows;
+    const struct rig_txn_op *from = rig_txn_ops(inference->history, step->from);
+    for (uint32_t i = 0; i < rig_txn_op_count(inference->history, step->from); i++) {
+        const uint32_t statement =
+            rig_row_writes(&from[i]) ? rig_rows_statement(rows, from[i].key, from[i].value) : RIG_ROW_NONE;
+        const uint32_t count = statement == RIG_ROW_NONE ? 0 : rows->statements[statement].version_count;
+        for (uint32_t v = 0; v < count; v++) {
+            if (explain_later(rows, step, i, rows->statements[statement].first_version + v))
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool reads_row(const struct rig_history *history, const struct rig_txn_op *read, int64_t id)
 {
     const struct rig_read_list list = rig_txn_op_list(history, read);
@@ -102,9 +159,10 @@ static bool misses(const struct rig_inference *inference, uint32_t txn, uint32_t
            rig_row_own_version(inference->rows, txn, read, id, NULL) == RIG_ROW_NONE;
 }
 
-/* Whether `read` of `from` precedes this version of `to`, since which the row meets the condition. */
+/* Whether `read` of `from` precedes this version of `to`, since which the row meets the condition; `later`: since an
+ * earlier one, which another transaction wrote. */
 static bool explain_missed_version(const struct rig_inference *inference, struct rig_step *step, uint32_t read,
-                                   uint32_t version)
+                                   uint32_t version, bool later)
 {
     const struct rig_row_chains *rows = inference->rows;
     const struct rig_txn_op *from = rig_txn_ops(inference->history, step->from);
@@ -113,7 +171,9 @@ static bool explain_missed_version(const struct rig_inference *inference, struct
     if (insert == RIG_ROW_NONE || !misses(inference, step->from, read, insert, &span) || span.last == span.end)
         return false;
     const struct rig_row_write *row = &rows->statements[insert];
-    const uint32_t change = span.last == RIG_ROW_NONE ? row->first_version : rows->versions[span.last].next;
+    uint32_t change = span.last == RIG_ROW_NONE ? row->first_version : rows->versions[span.last].next;
+    while (later && change != version && change != span.end)
+        change = rows->versions[change].next;
     const struct rig_row_write *by = &rows->statements[rows->versions[change].statement];
     if (by->txn != step->to)
         return false;
@@ -128,7 +188,7 @@ static bool explain_missed_version(const struct rig_inference *inference, struct
 }
 
 /* rw: `read` does not show a row that a statement of `to` made meet its condition for good. */
-static bool explain_missed(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
+static bool explain_missed_by(const struct rig_inference *inference, struct rig_step *step, uint32_t read, bool later)
 {
     const struct rig_row_chains *rows = inference->rows;
     const struct rig_txn_op *to = rig_txn_ops(inference->history, step->to);
@@ -139,11 +199,16 @@ static bool explain_missed(const struct rig_inference *inference, struct rig_ste
         const uint32_t statement = rig_rows_statement(rows, key, to[j].value);
         const struct rig_row_write *by = &rows->statements[statement];
         for (uint32_t v = 0; statement != RIG_ROW_NONE && v < by->version_count; v++) {
-            if (explain_missed_version(inference, step, read, by->first_version + v))
+            if (explain_missed_version(inference, step, read, by->first_version + v, later))
                 return true;
         }
     }
     return false;
+}
+
+static bool explain_missed(const struct rig_inference *inference, struct rig_step *step, uint32_t read)
+{
+    return explain_missed_by(inference, step, read, false);
 }
 
 /* wr: `read` of `to` does not show a row that was there from the start until a statement of `from` changed it. */
@@ -263,12 +328,27 @@ static bool explain_absence(const struct rig_inference *inference, struct rig_st
     return false;
 }
 
+/* rw over further versions: those of a row that a read shows, or misses. */
+static bool explain_overwritten(const struct rig_inference *inference, struct rig_step *step)
+{
+    const struct rig_history *history = inference->history;
+    const struct rig_txn_op *from = rig_txn_ops(history, step->from);
+    if (history->places != NULL)
+        return false;
+    bool found = explain_replaced_later(inference, step);
+    for (uint32_t i = 0; !found && i < rig_txn_op_count(history, step->from); i++)
+        found = from[i].kind == RIG_OP_READ_WHERE && tells_rows(history, from, i) &&
+                explain_missed_by(inference, step, i, true);
+    return found;
+}
+
 static bool explain_step(const struct rig_inference *inference, struct rig_step *step)
 {
     const struct rig_history *history = inference->history;
     const struct rig_txn_op *from = rig_txn_ops(history, step->from);
     if (step->kind != RIG_EDGE_RW)
         return explain_shown(inference, step, step->kind == RIG_EDGE_WW) ||
+               (step->kind == RIG_EDGE_WW && explain_written_later(inference, step)) ||
                (step->kind == RIG_EDGE_WR && (explain_absence(inference, step) || explain_seen(inference, step)));
     /* Rows that are shown or added up, rows that are missed by their keys, and then rows that are missed by a
      * predicate. */
@@ -286,7 +366,7 @@ static bool explain_step(const struct rig_inference *inference, struct rig_step 
                 return true;
         }
     }
-    return false;
+    return explain_overwritten(inference, step);
 }
 
 /* ---- sentences ---- */
@@ -414,6 +494,13 @@ static void add_step(const struct rig_history *history, const struct rig_step *s
         add_turn(history, step, text);
     else if (step->absent)
         add_absent(history, step, text);
+    else if (step->kind == RIG_EDGE_RW && common_row(history, step) == 0)
+        rig_say(history, text, ": %Q, with version %V of a row, which %T %s later.", step->from, step->from_op,
+                step->from_value, step->to, actions[rig_row_action(step->to_value)]);
+    else if (step->kind == RIG_EDGE_WW &&
+             !shows(history, rig_txn_ops(history, step->to), step->to_op, NULL, step->from_value))
+        rig_say(history, text, ": %T %s a row later, of which %T wrote version %V.", step->to,
+                actions[rig_row_action(step->to_value)], step->from, step->from_value);
     else if (step->kind == RIG_EDGE_RW)
         rig_say(history, text, ": %Q, with row %V at version %V, which %T %s.", step->from, step->from_op,
                 common_row(history, step), step->from_value, step->to, actions[rig_row_action(step->to_value)]);

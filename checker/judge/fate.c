@@ -133,7 +133,7 @@ static void find_held(struct judge *j)
     const struct rig_scope *scope = j->scope;
     if (scope->unknown_reads > 0 || scope->lost_count > 0 || scope->txn_count == 0)
         return;
-    const uint64_t decided = scope->open_reads > 0 ? j->verdict->explained_levels : find_decided(j);
+    const uint64_t decided = j->verdict->explained_levels | (scope->open_reads > 0 ? 0 : find_decided(j));
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if (decided & ~j->refuted & RIG_LEVEL_BIT(level))
             j->held |= info_of(j, (enum rig_level)level)->below;
@@ -317,7 +317,11 @@ static void add_spent(const struct judge *j, uint64_t levels, struct rig_buf *te
         return;
     }
     if ((j->verdict->unproven_levels & levels) != 0) {
-        rig_buf_add_text(text, ", but the proof that no order of the versions explains it is too large to be checked");
+        rig_buf_add_text(text, j->type->certified_by_rows
+                                   ? ", but no choice of the versions that reads missed explains it, and rig proves "
+                                     "that by cases only for serializable, snapshot isolation and their forms"
+                                   : ", but the proof that no order of the versions explains it is too large to be "
+                                     "checked");
         return;
     }
     if (j->verdict->open_objects > 0) {

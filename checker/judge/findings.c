@@ -251,7 +251,7 @@ static enum rig_rc decide_rows(const struct rig_findings_adding *a)
     const int64_t start_ns = rig_clock_now_ns();
     uint64_t levels = (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1) & ~rig_findings_refuted(findings);
     struct rig_rows_decided decided;
-    if (inference->open_reads == inference->missing_reads)
+    if (inference->open_reads > 0 && inference->open_reads == inference->missing_reads)
         findings->explained |= levels & rig_levels_without_predicates();
     levels &= ~levels_below(findings->explained);
     enum rig_rc rc = rig_rows_explain(a->judge->history, a->judge, levels, start_ns + findings->budget_ns,
@@ -259,25 +259,13 @@ static enum rig_rc decide_rows(const struct rig_findings_adding *a)
     for (uint32_t i = 0; rc == RIG_OK && i < decided.refuted_count; i++)
         rc = rig_findings_keep_decided(a, decided.refuted[i].level, &decided.refuted[i].witness);
     findings->explained |= decided.held;
+    findings->spent |= decided.unproven;
+    findings->unproven |= decided.unproven;
     const int64_t took_ns = rig_clock_now_ns() - start_ns;
     findings->decide_ns += took_ns;
     findings->budget_ns -= took_ns < findings->budget_ns ? took_ns : findings->budget_ns;
     return rc;
 }
-
-static bool decides_rows(const struct rig_judge *judge)
-{
-    return judge->type->certified_by_rows && judge->inference.open_reads > 0 && judge->inference.unknown_reads == 0 &&
-           judge->history->lost_count == 0 && judge->history->places == NULL && judge->history->certificate == NULL &&
-           judge->selected == NULL;
-}
-
-static bool decides_sums(const struct rig_judge *judge)
-{
-    return judge->type->no_edges && judge->inference.open_reads > 0 && judge->history->lost_count == 0;
-}
-
-/* ---- all together ---- */
 
 static bool any_found(const struct rig_judge *judge)
 {
@@ -286,6 +274,20 @@ static bool any_found(const struct rig_judge *judge)
         any |= judge->ladder.found[anomaly].count > 0;
     return any;
 }
+
+static bool decides_rows(const struct rig_judge *judge)
+{
+    return judge->type->certified_by_rows && (judge->inference.open_reads > 0 || any_found(judge)) &&
+           judge->inference.unknown_reads == 0 && judge->history->lost_count == 0 && judge->history->places == NULL &&
+           judge->history->certificate == NULL && judge->selected == NULL;
+}
+
+static bool decides_sums(const struct rig_judge *judge)
+{
+    return judge->type->no_edges && judge->inference.open_reads > 0 && judge->history->lost_count == 0;
+}
+
+/* ---- all together ---- */
 
 /* The anomalies that the search leaves open: those of items by the graph without predicates, where there is one. */
 static rig_anomaly_set undecided_items(const struct rig_judge *judge)

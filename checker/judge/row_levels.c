@@ -5,12 +5,15 @@
 #include "base/arena.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/decide/rows/row_search.h"
 #include "checker/decide/rule.h"
 #include "checker/decide/solve/solve.h"
+#include "checker/explain/explain.h"
 #include "checker/explain/row_cases.h"
 #include "checker/infer/inference.h"
 #include "checker/infer/row_guess.h"
 #include "checker/infer/row_problem.h"
+#include "checker/infer/row_reads.h"
 #include "checker/infer/row_versions.h"
 #include "checker/judge/proof/prove_order.h"
 #include "checker/model/level.h"
@@ -129,7 +132,8 @@ static uint64_t held_by(const struct rig_judge *judge, uint64_t levels)
 struct asking {
     const struct rig_judge *judge;
     uint64_t levels;
-    bool proves; /* all guesses are tried, and the graph without one */
+    uint64_t defined; /* further levels, which are decided by their definitions */
+    bool proves;      /* all guesses are tried, and the graph without one */
     int64_t deadline_ns;
     struct rig_facts facts; /* of the history */
     uint64_t held;
@@ -309,6 +313,76 @@ static enum rig_rc solve(struct asking *a, const struct rig_inference *inference
     return rc;
 }
 
+/* ---- levels by their definitions ---- */
+
+/* Keeps the cycle that refutes the level. */
+static enum rig_rc keep_cycle(struct asking *a, const struct rig_inference *inference, enum rig_level level,
+                              const struct rig_arcs *cycle)
+{
+    struct rig_rows_decided *decided = a->decided;
+    RIG_REQUIRE(decided->refuted_count < RIG_ROW_MOST_REFUTED);
+    const enum rig_rc rc = rig_explain_arcs(inference, cycle->at, (uint32_t)cycle->count, a->arena,
+                                            &decided->refuted[decided->refuted_count].witness, a->err);
+    if (rc == RIG_OK)
+        decided->refuted[decided->refuted_count++].level = level;
+    return rc;
+}
+
+/* Decides the weakest of the levels first: one that is refuted refutes those above it. */
+static enum rig_rc define_levels(struct asking *a, struct rig_row_reads *reads, const uint32_t *place)
+{
+    uint64_t open = a->defined & ~a->held;
+    enum rig_rc rc = RIG_OK;
+    while (rc == RIG_OK && open != 0) {
+        const enum rig_level level = (enum rig_level)__builtin_ctzll(rig_levels_weakest(open));
+        const int64_t now_ns = rig_clock_now_ns(), left_ns = a->deadline_ns > now_ns ? a->deadline_ns - now_ns : 0;
+        const struct rig_solve_budget budget = {.deadline_ns = now_ns + left_ns / 2,
+                                                .limit_bytes = a->judge->scratch.limit_bytes};
+        struct rig_row_decision decision = {0};
+        rc = rig_row_search(reads, rig_level_rule(level), place, &budget, &decision, a->err);
+        open &= ~RIG_LEVEL_BIT(level);
+        if (rc == RIG_OK && decision.answer == RIG_ANSWER_YES && reads->is_complete)
+            a->held |= rig_level_info(level)->below;
+        if (rc == RIG_OK && decision.answer == RIG_ANSWER_NO)
+            open &= ~rig_level_info(level)->above;
+        if (rc == RIG_OK && decision.answer == RIG_ANSWER_NO && decision.cycle.count > 0)
+            rc = keep_cycle(a, reads->inference, level, &decision.cycle);
+        else if (rc == RIG_OK && decision.answer == RIG_ANSWER_NO)
+            a->decided->unproven |= rig_level_info(level)->above & rig_levels_by_states();
+        rig_row_decision_done(&decision);
+    }
+    return rc;
+}
+
+static bool has_initial_rows(const struct rig_row_chains *rows)
+{
+    bool any = false;
+    for (uint32_t i = 0; !any && i < rows->statement_count; i++)
+        any = rig_row_action(rows->statements[i].number) == RIG_ROWS_INITIAL;
+    return any;
+}
+
+/* Levels with one state a transaction, by the states that its reads saw. */
+static enum rig_rc define(struct asking *a, const struct rig_inference *inference)
+{
+    struct rig_arena arena;
+    struct rig_read_places places;
+    struct rig_row_reads reads = {0};
+    uint64_t unfit;
+    if (has_initial_rows(inference->rows) || (a->defined & ~a->held) == 0)
+        return RIG_OK;
+    rig_arena_init(&arena, a->judge->scratch.limit_bytes);
+    enum rig_rc rc = rig_row_guess_find(inference, RIG_ROW_GUESS_EARLY, &arena, &places, &unfit) &&
+                             (unfit == UINT64_MAX || rig_row_reads_find(inference, &places, &reads))
+                         ? RIG_OK
+                         : rig_memory_limit(a->err, "the decision of the levels");
+    if (rc == RIG_OK && unfit != UINT64_MAX) /* else ww and wr edges have a cycle, which refutes them all */
+        rc = define_levels(a, &reads, places.of_txn);
+    rig_row_reads_done(&reads);
+    rig_arena_done(&arena);
+    return rc;
+}
+
 /* Asks the graph of what the reads show, as far as nothing that they leave open matters, and then the guesses. */
 static enum rig_rc ask(struct asking *a, const struct rig_history *history)
 {
@@ -328,6 +402,8 @@ static enum rig_rc ask(struct asking *a, const struct rig_history *history)
         rc = try_guesses(a, &first.inference);
     if (rc == RIG_OK && (a->levels & ~a->held & ordered_levels()) != 0 && !(a->proves && a->found))
         rc = solve(a, &first.inference);
+    if (rc == RIG_OK)
+        rc = define(a, &first.inference);
     rig_judge_done(&first);
     return rc;
 }
@@ -345,7 +421,14 @@ enum rig_rc rig_rows_explain(const struct rig_history *history, const struct rig
                        .err = &why};
     RIG_REQUIRE(history->places == NULL);
     *decided = (struct rig_rows_decided){0};
-    if (a.levels == 0)
+    a.defined = levels & rig_levels_by_states();
+    if (!history->has_invocations)
+        a.defined &= ~rig_levels_along(RIG_ALONG_REALTIME);
+    if (judge->inference.open_reads == 0) { /* the graph decides */
+        a.defined &= ~held_by(judge, ~UINT64_C(0));
+        a.levels = 0;
+    }
+    if (a.levels == 0 && a.defined == 0)
         return RIG_OK;
     const enum rig_rc rc = ask(&a, history);
     decided->held = a.held;

@@ -13,13 +13,14 @@
 #include "checker/judge/judge.h"
 #include "checker/judge/proof/row_orders.h"
 
-enum { RIG_ROW_MOST_REFUTED = 6 };
+enum { RIG_ROW_MOST_REFUTED = 32 };
 
 struct rig_rows_decided {
-    uint64_t held; /* bits of levels, with those that they imply */
+    uint64_t held;     /* bits of levels, with those that they imply */
+    uint64_t unproven; /* levels that no choice of versions explains, without a witness */
     struct {
         enum rig_level level;
-        struct rig_witness witness; /* by cases, without texts */
+        struct rig_witness witness; /* a cycle, or by cases; without texts */
     } refuted[RIG_ROW_MOST_REFUTED];
     uint32_t refuted_count;
 };

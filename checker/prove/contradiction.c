@@ -76,13 +76,16 @@ static bool is_forbidden(const struct rig_cycle_shape *s, const struct rig_prove
     }
 }
 
-/* The same of rows: levels that compare operations, keys or two transactions are left to those below them. */
+/* The same of rows: levels that compare operations or keys are left to those below them. */
 static uint64_t cycle_forbidden_of_rows(const struct rig_cycle_shape *s)
 {
     uint64_t levels = 0;
     for (int i = 0; i < RIG_PROVED_LEVELS; i++) {
         const enum rig_forbids forbids = rig_proved_levels[i].forbids;
-        const bool is_about_cycles = forbids == RIG_FORBIDS_SINGLE || forbids == RIG_FORBIDS_SNAPSHOT ||
+        const bool is_about_states = forbids == RIG_FORBIDS_SINGLE || forbids == RIG_FORBIDS_ATOMIC ||
+                                     forbids == RIG_FORBIDS_UPDATE_ATOMIC || forbids == RIG_FORBIDS_CAUSAL ||
+                                     forbids == RIG_FORBIDS_PREFIX;
+        const bool is_about_cycles = is_about_states || forbids == RIG_FORBIDS_SNAPSHOT ||
                                      forbids == RIG_FORBIDS_ITEMS || forbids == RIG_FORBIDS_ANY;
         if ((s->rw == 0 || is_about_cycles) && is_forbidden(s, &rig_proved_levels[i]))
             levels |= UINT64_C(1) << i;
@@ -355,10 +358,13 @@ static bool is_acknowledged(const struct proof *p, const struct rig_witness_line
            list_shows(p, p->facts->longest_acknowledged[to->key], from->value, to->value);
 }
 
-/* A list also shows the elements of the versions before: to their writers the reader has ww and wr steps. */
+/* A list also shows the elements of the versions before: to their writers the reader has ww and wr steps. A read that
+ * misses a row saw the version of a wr step, or a later one. */
 static bool shows_version(const struct proof *p, const struct rig_witness_line *step)
 {
     const uint32_t read = p->history->txns[step->to].first_op + step->to_op;
+    if (step->kind == RIG_WITNESS_WR && p->facts->form == RIG_FACTS_ROWS)
+        return rig_row_line_shows(p->facts, step);
     if (step->kind != RIG_WITNESS_WR || p->facts->shape != RIG_RESULT_LIST)
         return true;
     RIG_INVARIANT(read < p->history->txns[step->to + 1].first_op);

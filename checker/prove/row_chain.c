@@ -234,6 +234,46 @@ bool rig_row_walk_on(struct rig_row_walk *w, const char **lacks)
     return true;
 }
 
+bool rig_row_is_later(const struct rig_history *history, const bool *committed, uint32_t key, int64_t id,
+                      int64_t earlier, int64_t later)
+{
+    struct rig_row_touches all = {0};
+    const char *lacks = rig_row_touches_collect(history, committed, key, id, &all);
+    struct rig_row_walk walk = rig_row_walk_along(history, key, &all);
+    bool met = false, found = false;
+    while (lacks == NULL && rig_row_walk_on(&walk, &lacks)) {
+        found |= met && walk.version == later;
+        met |= walk.version == earlier;
+    }
+    rig_row_touches_done(&all);
+    return lacks == NULL && found;
+}
+
+bool rig_row_is_overwritten(const struct rig_history *history, const bool *committed, const struct rig_txn_op *read,
+                            int64_t earlier, const struct rig_txn_op *replaces, int64_t later)
+{
+    const struct rig_read_list list = rig_txn_op_list(history, read);
+    bool found = false;
+    for (uint32_t at = 0; !found && at + 1 < list.count; at += 2) {
+        const int64_t id = rig_read_element(&list, at);
+        found = rig_read_element(&list, at + 1) == earlier && rig_row_count_shown(history, replaces, &id, NULL) > 0 &&
+                rig_row_is_later(history, committed, read->key, id, earlier, later);
+    }
+    return found;
+}
+
+bool rig_row_is_rewritten(const struct rig_history *history, const bool *committed, uint32_t txn, uint32_t op,
+                          const struct rig_txn_op *replaces, int64_t later)
+{
+    const int64_t earlier = rig_txn_ops(history, txn)[op].value;
+    int64_t id;
+    bool found = false;
+    for (uint32_t i = 0; !found && rig_row_written(history, txn, op, i, &id); i++)
+        found = rig_row_count_shown(history, replaces, &id, NULL) > 0 &&
+                rig_row_is_later(history, committed, replaces->key, id, earlier, later);
+    return found;
+}
+
 /* ---- contents ---- */
 
 /* The version of the row that the statement replaced; 0: not known. */

@@ -74,6 +74,18 @@ enum rig_row_met { RIG_ROW_IS_UNMET, RIG_ROW_IS_MET, RIG_ROW_MET_UNKNOWN };
 enum rig_row_met rig_row_meets_at(const struct rig_history *history, const struct rig_row_where *condition,
                                   uint32_t key, int64_t id, int64_t version);
 
+/* Whether `later` is a version of the row after `earlier`, and the order of all its versions is known. */
+bool rig_row_is_later(const struct rig_history *history, const bool *committed, uint32_t key, int64_t id,
+                      int64_t earlier, int64_t later);
+/* Whether `read` shows a row at version `earlier`, and a statement, whose own read is `replaces`, made version `later`
+ * of the same row after it. */
+bool rig_row_is_overwritten(const struct rig_history *history, const bool *committed, const struct rig_txn_op *read,
+                            int64_t earlier, const struct rig_txn_op *replaces, int64_t later);
+/* Whether the statement at `op` made version `earlier` of a row of which the other one made version `later` after
+ * it. */
+bool rig_row_is_rewritten(const struct rig_history *history, const bool *committed, uint32_t txn, uint32_t op,
+                          const struct rig_txn_op *replaces, int64_t later);
+
 /* ---- reads that do not show a row ---- */
 
 /* A read that does not show a row. */

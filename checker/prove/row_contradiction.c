@@ -37,6 +37,12 @@ static bool shows(const struct checking *c, uint32_t txn, uint32_t op, const str
     return read != NULL && rig_row_count_shown(c->history, read, NULL, &statement->value) > 0;
 }
 
+bool rig_row_line_shows(const struct rig_facts *facts, const struct rig_witness_line *line)
+{
+    const struct checking c = {.facts = facts, .history = facts->history};
+    return shows(&c, line->to, line->to_op, rig_txn_ops(facts->history, line->from) + line->from_op);
+}
+
 static bool is_seen(const void *context, uint32_t txn)
 {
     const struct checking *c = context;
@@ -73,7 +79,13 @@ static const char *check_ww(const struct checking *c)
     const struct rig_witness_line *line = c->line;
     if (!rig_row_op_writes(c->from) || !rig_row_op_writes(c->to) || rig_row_inserts(c->to->value) || line->to_op == 0)
         return "not two statements, of which the later one replaces rows";
-    return shows(c, line->to, line->to_op - 1, c->from) ? NULL : "the one did not replace what the other one wrote";
+    const struct rig_txn_op *replaces =
+        rig_row_replacing_read(c->history, line->to, line->to_op - 1, c->to->key, c->to->value);
+    return shows(c, line->to, line->to_op - 1, c->from) ||
+                   (replaces != NULL && rig_row_is_rewritten(c->history, c->facts->committed, line->from, line->from_op,
+                                                             replaces, c->to->value))
+               ? NULL
+               : "the one did not replace what the other one wrote";
 }
 
 /* Whether the statement of the line's `to` replaced a version that the read shows. */
@@ -89,7 +101,8 @@ static bool is_replaced(const struct checking *c)
     const struct rig_read_list list = rig_txn_op_list(c->history, read);
     for (uint32_t at = 0; at + 1 < list.count; at += 2) {
         const int64_t id = rig_read_element(&list, at), version = rig_read_element(&list, at + 1);
-        if (rig_row_count_shown(c->history, replaces, &id, &version) > 0)
+        if (rig_row_count_shown(c->history, replaces, &id, &version) > 0 ||
+            rig_row_is_overwritten(c->history, c->facts->committed, read, version, replaces, c->to->value))
             return true;
     }
     return false;

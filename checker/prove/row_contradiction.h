@@ -31,4 +31,8 @@ RIG_VEC(struct rig_witness_order, rig_witness_orders)
 const char *rig_row_check_line(const struct rig_facts *facts, const struct rig_witness_orders *orders, bool serial,
                                const struct rig_witness_line *line, bool *by_predicate);
 
+/* Whether the read of a wr step shows the version of its statement, and not only that it saw that one or a later
+ * one. */
+bool rig_row_line_shows(const struct rig_facts *facts, const struct rig_witness_line *line);
+
 #endif

@@ -84,6 +84,8 @@ def verify(name, history, arguments, folder, count):
         elif level in opened and proved.get(level, "not claimed") == "not claimed":
             if workload in ("predicate", "sql") and ("certificate" in name or name in BROKEN):
                 continue  # docs/proof-format.md
+            if opened[level] == "held, but no kind of order of rows proves it":
+                continue  # the same
             count.open.setdefault(opened[level], []).append(f"{name} {level}")
         else:
             count.problems.append(f"{name}: {level}: {fate} in the verdict, {proved.get(level)} in the proof")

@@ -233,6 +233,17 @@ static enum rig_rc find_order(struct proving *p, enum rig_level level, bool *fou
     return rc != RIG_OK || *found ? rc : ask_solver(p, level, found);
 }
 
+/* Orders of rows are of all commits: what each read saw of the rows that it misses is not in them. */
+static const char *why_without_order(const struct proving *p, enum rig_level level, const char *kind)
+{
+    const enum rig_rule_form form = rig_level_rule(level)->form;
+    const bool has_order =
+        form == RIG_RULE_WRITES || form == RIG_RULE_FLOW || form == RIG_RULE_SNAPSHOT || form == RIG_RULE_SERIAL;
+    if (p->judge.type->certified_by_rows && !has_order)
+        return "held, but no kind of order of rows proves it";
+    return kind == NULL ? "held, but no kind of order proves it" : "held, but no order was found";
+}
+
 /* The strongest first: the levels that follow from one need no order of their own. */
 static enum rig_rc prove_held(struct proving *p)
 {
@@ -256,7 +267,7 @@ static enum rig_rc prove_held(struct proving *p)
         if (found)
             write_order(p, level, kind);
         else
-            say_open(p, level, kind == NULL ? "held, but no kind of order proves it" : "held, but no order was found");
+            say_open(p, level, why_without_order(p, level, kind));
         left &= ~(found ? rig_level_info(level)->below : RIG_LEVEL_BIT(i));
     }
     return rc;

@@ -82,7 +82,9 @@ static const char *check_replaced(const struct rig_proof *proof, const struct ri
         if (version == step->from_value && rig_row_count_shown(history, replaces, &id, &version) > 0)
             return NULL;
     }
-    return "read no row that the next one replaced";
+    return rig_row_is_overwritten(history, proof->committed, read, step->from_value, replaces, step->to_value)
+               ? NULL
+               : "read no row that the next one replaced";
 }
 
 static const char *check_step(const struct rig_proof *proof, const struct rig_step *step)
@@ -105,7 +107,10 @@ static const char *check_step(const struct rig_proof *proof, const struct rig_st
                                   : rig_row_known_read(history, step->to, step->to_op, step->key, false);
     if (read == NULL)
         return "is followed by one without the read";
-    return rig_row_count_shown(history, read, NULL, &step->from_value) > 0
+    const uint32_t written = rig_row_statement_in(history, step->from, step->key, step->from_value);
+    return rig_row_count_shown(history, read, NULL, &step->from_value) > 0 ||
+                   (step->kind == RIG_EDGE_WW &&
+                    rig_row_is_rewritten(history, proof->committed, step->from, written, read, step->to_value))
                ? NULL
                : "is followed by one that read another version";
 }
