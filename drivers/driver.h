@@ -459,6 +459,7 @@ struct rig_statement_texts {
 /* Statements of the workload sql may have subqueries whose rows their answers show (history/types/row_ops.h). */
 #define RIG_DRIVER_SUBQUERIES UINT64_C(64)
 #define RIG_DRIVER_ROLLBACKS  UINT64_C(128) /* honours rig_transaction.rolls_back */
+#define RIG_DRIVER_LOCK_KINDS UINT64_C(256) /* locks have limits and leases, not one owner alone */
 
 struct rig_driver {
     uint32_t abi;         /* RIG_DRIVER_ABI */

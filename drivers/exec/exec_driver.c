@@ -423,7 +423,7 @@ const struct rig_driver rig_driver = {
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_LOG) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_LOCK),
-    .features = RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_ROUTES,
+    .features = RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_ROUTES | RIG_DRIVER_LOCK_KINDS,
     .options = option_table,
     .options_size = sizeof(struct options),
     .run_size = sizeof(struct run),

@@ -124,6 +124,7 @@ enum rig_condition_kind {
     RIG_CONDITION_READ_ONLY, /* it does not write */
     RIG_CONDITION_COMPARES,  /* it is a compare-and-set, or acquires or releases a lock */
     RIG_CONDITION_ACQUIRES,  /* it acquires a lock */
+    RIG_CONDITION_WORKS,     /* it works under the token of a lock */
     RIG_CONDITION_TAKES,     /* it takes a value off a queue or a stack */
     RIG_CONDITION_APPENDS,   /* it appends to a string */
     RIG_CONDITION_READ,      /* the element is an operation that reads */

@@ -213,6 +213,10 @@ static bool acts_so(const struct rig_transaction *transaction, enum rig_conditio
         return ops[0].kind == RIG_OP_DEQUEUE || ops[0].kind == RIG_OP_POP;
     if (how == RIG_CONDITION_APPENDS)
         return ops[0].kind == RIG_OP_EXTEND;
+    if (how == RIG_CONDITION_WORKS)
+        return ops[0].kind == RIG_OP_TOKEN;
+    if (ops[0].kind == RIG_OP_HOLD)
+        return how == RIG_CONDITION_ACQUIRES;
     const bool compares = transaction->op_count == 2 && ops[0].kind == RIG_OP_EXPECT;
     return compares && (how == RIG_CONDITION_COMPARES || ops[1].value == 1);
 }
@@ -227,6 +231,7 @@ static bool condition_holds(const struct rig_condition *condition, const struct 
         return state != NULL && state->write_count == 0;
     case RIG_CONDITION_COMPARES:
     case RIG_CONDITION_ACQUIRES:
+    case RIG_CONDITION_WORKS:
     case RIG_CONDITION_TAKES:
     case RIG_CONDITION_APPENDS:
         return state != NULL && acts_so(state->transaction, condition->kind);

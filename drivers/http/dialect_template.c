@@ -189,6 +189,7 @@ static const struct condition_row condition_rows[] = {
     {"writes", RIG_CONDITION_WRITES},     {"read-only", RIG_CONDITION_READ_ONLY}, {"compares", RIG_CONDITION_COMPARES},
     {"acquires", RIG_CONDITION_ACQUIRES}, {"takes", RIG_CONDITION_TAKES},         {"read", RIG_CONDITION_READ},
     {"write", RIG_CONDITION_WRITE},       {"exists", RIG_CONDITION_EXISTS},       {"appends", RIG_CONDITION_APPENDS},
+    {"works", RIG_CONDITION_WORKS},
 };
 enum { CONDITION_COUNT = sizeof condition_rows / sizeof condition_rows[0] };
 
@@ -257,7 +258,7 @@ static enum rig_rc parse_condition(const struct rig_dialect_reader *reader, cons
                                   text, nearest.best);
     return rig_dialect_refuse(reader, node, place.what, err,
                               "there is no condition `%.40s`; expected writes, read-only, compares, acquires, "
-                              "takes, appends, read, write, exists or PARAMETER = VALUE, optionally after `not`",
+                              "works, takes, appends, read, write, exists or PARAMETER = VALUE, optionally after `not`",
                               text);
 }
 

@@ -391,8 +391,8 @@ const struct rig_driver rig_driver_sim = {
     .name = "sim",
     .summary = "a database simulated inside rig, correct or deliberately wrong, deterministic for a seed",
     .workloads = RIG_SIM_ALL,
-    .features =
-        RIG_DRIVER_HOLDS | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_ROLLBACKS | RIG_DRIVER_SUBQUERIES | RIG_DRIVER_PREFILLS,
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_ROLLBACKS | RIG_DRIVER_SUBQUERIES |
+                RIG_DRIVER_PREFILLS | RIG_DRIVER_LOCK_KINDS,
     .options = option_table,
     .options_size = sizeof(struct rig_sim_options),
     .run_size = sizeof(struct sim_run),

@@ -390,6 +390,14 @@ static enum rig_rc check_driver_on(const struct reader *reader, const struct loa
                        driver->name);
         return refuse_in(reader, part->section, problem, err);
     }
+    if ((part->workload->lock_kind != RIG_LOCK_OWNER || part->workload->lock_lease_ns > 0) &&
+        (driver->features & RIG_DRIVER_LOCK_KINDS) == 0) {
+        (void)snprintf(problem, sizeof problem,
+                       "`lock`: the locks of the driver %s have one owner, which holds them once and without a lease; "
+                       "remove `kind` and `lease`",
+                       driver->name);
+        return refuse_in(reader, part->section, problem, err);
+    }
     if (part->workload->subqueries > 0 && (driver->features & RIG_DRIVER_SUBQUERIES) == 0) {
         (void)snprintf(problem, sizeof problem,
                        "`statements.subqueries`: the driver %s has no subqueries that show their rows", driver->name);

@@ -56,6 +56,21 @@ class Etcd(rig_command.RigTest):
         _, results = self.config(1, "etcd-blind-append", "workload.transactions=600")
         self.assertTrue({"lost-update", "incompatible-order"} & results["anomalies"].keys(), results["anomalies"].keys())
 
+    def test_locks_have_one_owner(self):
+        settings = ("workload.duration=6s", "clients.rate=300/s", "nemesis.faults.1.after=20s", "nemesis.faults.0.after=1s")
+        _, results = self.config(0, "etcd-lock", *settings)
+        self.assertEqual(results["levels"]["strict-serializable"], "held")
+        dialect = (CONFIGS / "dialects/etcd.yaml").read_text()
+        compare = 'compare: [{key: "${id|base64}", target: CREATE, result: EQUAL, create_revision: "0"}]'
+        before, lock = dialect.split("\n  lock:\n")
+        self.assertIn(compare, lock)
+        wrong = self.folder / "wrong.yaml"
+        wrong.write_text(before + "\n  lock:\n" + lock.replace(compare, "compare: []", 1))
+        _, results = self.config(1, "etcd-lock", *settings, f"database.dialect={wrong}", "nemesis.faults=[]")
+        self.assertIn("nonlinearizable", results["anomalies"])
+        done = self.status(64, self.rig("run", CONFIGS / "etcd-lock.yaml", "--set", "workload.lock.kind=semaphore"))
+        self.assertIn("the locks of the driver etcd have one owner", done.err)
+
     def test_faults_of_its_own(self):
         faults = ("[{fault: compact, at: [1s], for: 100ms}, {fault: defragment, target: one follower, at: [2s], for: 100ms},"
                   " {fault: promote, target: one follower, at: [3s], for: 100ms},"
