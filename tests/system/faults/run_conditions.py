@@ -175,6 +175,7 @@ class Pressure(ConditionTest):
         self.assertEqual(self.groups(), [])
 
     def test_a_limit_of_memory(self):
+        self.move_to_disk()
         _, fault = self.strike("{fault: memory, limit: 256KiB, at: [300ms], for: 500ms}", duration=4)
         self.assertRegex(fault["evidence"], rf"^{NODE}: reached its limit of memory; {NODE}: \d+ times$")
         self.assertEqual(self.groups(), [])

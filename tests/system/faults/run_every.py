@@ -176,6 +176,8 @@ class EveryFault(FaultTest):
 
 def add_test(what, names, reason):
     def test(self):
+        if "memory" in names:
+            self.move_to_disk()
         what(self, names)
     name = f"test_{'_and_'.join(names).replace('-', '_')}_{what.__name__}"
     setattr(EveryFault, name, unittest.skip(reason)(test) if reason else test)

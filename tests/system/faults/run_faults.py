@@ -79,8 +79,11 @@ def state_of(pid):
 class FaultTest(PostgresTest):
     def setUp(self):
         super().setUp()
-        self.undo = self.folder / "undo"
         self.addCleanup(self.no_server_is_left)
+
+    @property
+    def undo(self):
+        return self.folder / "undo"
 
     def servers(self):
         """The server processes: their data folder is in the test's folder."""

@@ -109,14 +109,23 @@ class RigTest(unittest.TestCase):
         return result
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rig-test-"))
+        self.make_folder()
+        self.started = []  # process ids of rig
+        self.addCleanup(self.no_process_is_left)
+
+    def move_to_disk(self):
+        """For a test that limits the memory of a server, before its first run: the pages of a file system in memory count as memory of
+        the process that writes them, and cannot be written back."""
+        shutil.rmtree(self.folder)
+        self.make_folder("/var/tmp")
+
+    def make_folder(self, parent=None):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rig-test-", dir=parent))
         self.work = self.folder / "tmp"
         self.work.mkdir()
         os.chmod(self.folder, 0o755)
         os.chmod(self.work, 0o1777)
         self.mark = f"RIG_TEST_MARK={self.folder.name}"
-        self.started = []  # process ids of rig
-        self.addCleanup(self.no_process_is_left)
 
     def no_process_is_left(self):
         deadline = time.monotonic() + 200
