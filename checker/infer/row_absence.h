@@ -1,6 +1,6 @@
 /*
- * Consequences of a read of the workload sql that does not show a row: the contents of each row as others could see
- * them, one after the other, and conditions as masks over the codes of a column (history/types/row_values.h).
+ * Consequences of a read that does not show a row: the contents of each row as others could see them, one after the
+ * other; for the workload sql conditions are masks over the codes of a column (history/types/row_values.h).
  *
  * Most reads miss most rows of their tables, and nothing follows from nearly all of these; so this is the inner loop of
  * the inference (row_inference.h, which has the rules). It has only rows of whole chains with known contents, and is
@@ -18,6 +18,9 @@
 struct rig_row_states {
     uint32_t *first; /* per row (`inserts`), and one more: into the states; a row without any is not known */
     uint32_t *contents, *writers; /* per state; contents: RIG_ROW_CONTENTS_UNKNOWN of a row that is not there */
+    bool of_sql;                  /* contents are those of the workload sql, else the class of the version */
+    bool has_initial;             /* a row was there from the start */
+    bool any;                     /* there is a state */
 };
 
 /* False when memory runs out. */
@@ -40,6 +43,13 @@ struct rig_row_masks {
     } tests[RIG_ROW_MOST_TESTS];
 };
 
+/* Whether the states tell where rows meet the condition. */
+static inline bool rig_row_states_tell(const struct rig_row_states *states, const struct rig_row_where *condition)
+{
+    const bool by_number = condition->column == RIG_ROW_BY_ID || condition->column == RIG_ROW_BY_CLASS;
+    return states->any && (states->of_sql ? condition->column == RIG_ROW_BY_TESTS : by_number);
+}
+
 void rig_row_masks_make(const struct rig_row_where *condition, struct rig_row_masks *masks);
 
 static inline enum rig_row_truth rig_row_masks_truth(const struct rig_row_masks *masks, uint32_t test,
@@ -60,6 +70,10 @@ static inline bool rig_row_masks_meet(const struct rig_row_masks *masks, int64_t
     const struct rig_row_testings *tests = &condition->tests;
     if (contents == RIG_ROW_CONTENTS_UNKNOWN)
         return false;
+    if (condition->column != RIG_ROW_BY_TESTS) {
+        const int64_t value = condition->column == RIG_ROW_BY_CLASS ? (int64_t)contents : rig_row_serial(id);
+        return value >= condition->least && value <= condition->most;
+    }
     if (condition->is_joined || condition->is_ordered)
         return rig_row_contents_meet(condition, contents) && rig_row_is_before_limit(condition, id, contents);
     if (tests->count == 0)

@@ -17,7 +17,6 @@ struct infer {
     const uint8_t *among; /* per transaction: its reads have edges; NULL: all have */
     uint32_t *shown_by;   /* per statement: the read (`reads`) that shows its row */
     struct rig_row_states states;
-    bool has_states;                   /* of rows of the workload sql */
     uint32_t *linked[RIG_LINK_RW + 1]; /* per transaction: the read with which it was linked last */
     uint32_t reads;
     uint64_t unknown_reads, open_reads, missing_reads;
@@ -318,7 +317,7 @@ static void leave_open(struct infer *in, struct shown *shown, uint32_t insert)
 /* Whether the states of the rows say what follows from missing them. */
 static bool has_plain_misses(const struct infer *in, const struct shown *shown)
 {
-    return shown->condition.column == RIG_ROW_BY_TESTS && !shown->has_own && !shown->has_later && in->has_states;
+    return !shown->has_own && !shown->has_later && rig_row_states_tell(&in->states, &shown->condition);
 }
 
 /* A row, of `inserts`, that the read does not show, by its states. */
@@ -336,8 +335,8 @@ static bool take_misses(struct infer *in, struct shown *shown, uint32_t i, uint3
     const bool plain = has_plain_misses(in, shown);
     struct rig_row_masks masks;
     bool ok = true;
-    if (plain && in->items_only)
-        return true;
+    if (in->items_only && shown->condition.column != RIG_ROW_BY_KEY && !in->states.has_initial)
+        return true; /* each edge would be by a predicate */
     if (plain)
         rig_row_masks_make(&shown->condition, &masks);
     for (; ok && i < end; i++) {
@@ -425,7 +424,6 @@ static bool take_all(struct infer *in, struct rig_arena *arena)
     const size_t txns = (size_t)in->history->txn_count + 1;
     in->shown_by = rig_arena_array(arena, (size_t)in->rows->statement_count + 1, sizeof *in->shown_by);
     bool done = in->shown_by != NULL && rig_row_states_build(in->rows, arena, &in->states);
-    in->has_states = done && in->states.first[in->rows->insert_first[in->history->key_count]] > 0;
     for (unsigned link = RIG_LINK_WW; link <= RIG_LINK_RW; link++) {
         in->linked[link] = rig_arena_array(arena, txns, sizeof *in->linked[link]);
         done = done && in->linked[link] != NULL;

@@ -145,7 +145,7 @@ struct asking {
     struct rig_err *err;
 };
 
-/* Levels for which an order was found: of `levels`, which the graph allows, the strongest first. */
+/* Levels for which an order was found, of `levels`: the strongest first. */
 static enum rig_rc prove_levels(struct asking *a, struct rig_inference *inference, uint64_t levels)
 {
     enum rig_rc rc = RIG_OK;
@@ -175,14 +175,8 @@ static enum rig_rc judge_guess(struct asking *a, const struct rig_history *histo
     shared->places = places;
     rig_judge_init(&again, 1, judge->assumptions, judge->scratch.limit_bytes);
     enum rig_rc rc = rig_judge_infer(&again, shared, false, a->err);
-    if (rc == RIG_OK && again.inference.open_reads == 0) {
-        rc = rig_judge_search(&again, NULL, a->err);
-        const uint64_t held = rc == RIG_OK ? held_by(&again, a->levels & ~a->held) : 0;
-        if (rc == RIG_OK && held != 0 && again.inference.links.head == NULL) /* the search for cycles used them up */
-            rc = rig_judge_infer(&again, shared, false, a->err);
-        if (rc == RIG_OK)
-            rc = prove_levels(a, &again.inference, held);
-    }
+    if (rc == RIG_OK && again.inference.open_reads == 0)
+        rc = prove_levels(a, &again.inference, a->levels & ~a->held); /* none where the edges have a cycle */
     rig_judge_done(&again);
     shared->places = NULL;
     rig_history_free(shared);

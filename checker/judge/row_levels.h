@@ -4,8 +4,8 @@
  * the solver finds such an order. A level is refuted where the solver proves that there is none, and the proof has a
  * witness.
  *
- * Time: that of a judgement and a replay for each guess; later guesses only while some level is open, and the deadline
- * has not come. Memory: that of two judgements, at most the limit, and a replay.
+ * Time: that of an inference, orders and a replay for each guess; later guesses only while some level is open, and the
+ * deadline has not come. Memory: that of two judgements, at most the limit, and a replay.
  */
 #ifndef RIG_CHECKER_JUDGE_ROW_LEVELS_H
 #define RIG_CHECKER_JUDGE_ROW_LEVELS_H
