@@ -35,13 +35,23 @@ static const struct {
 enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
 static const uint32_t whole_plan = UINT32_MAX;
 
-enum kind { FAULT, PHASE, NUMBER };
+enum kind { FAULT, PHASE, SERVER, GROUP, KEY, NUMBER };
+
+/* Lists of elements that can be left out, and what names an element; NULL: an element is its own name. */
+static const struct {
+    const char *key, *label;
+} lists[] = {[FAULT] = {"nemesis.faults", "fault"},
+             [PHASE] = {"phases", "name"},
+             [SERVER] = {"database.cluster.local.settings", NULL}};
+enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
 
 struct dimension {
     enum kind kind;
     uint32_t key;   /* of a number */
     uint32_t phase; /* of a number, and of a phase itself: its place; whole_plan: of the whole plan, or of all phases */
-    const char *text, *label; /* of a fault or a phase: as a setting has it, and its kind or name */
+    const char *text;  /* of an element: as a setting has it; of a key: its default */
+    const char *label; /* of an element: its kind or name; of a key: the key; of a group: its keys begin with it */
+    const char *was;   /* of a key: the plan's value */
     int64_t value, least;
 };
 
@@ -83,10 +93,9 @@ static void add(struct rig_plan_dimensions *dimensions, struct dimension dimensi
 }
 
 /* Each element of a list, which can be left out. None of them where one cannot be written. */
-static enum rig_rc add_elements(struct rig_plan_dimensions *dimensions, enum kind kind, const char *list,
-                                const char *label, struct rig_err *err)
+static enum rig_rc add_elements(struct rig_plan_dimensions *dimensions, enum kind kind, struct rig_err *err)
 {
-    const struct rig_yaml_node *elements = node_of(dimensions->tree.root, list);
+    const struct rig_yaml_node *elements = node_of(dimensions->tree.root, lists[kind].key);
     const uint32_t before = dimensions->count;
     struct rig_buf text;
     bool fits = elements != NULL && elements->kind == RIG_YAML_SEQUENCE;
@@ -95,7 +104,8 @@ static enum rig_rc add_elements(struct rig_plan_dimensions *dimensions, enum kin
     rig_buf_init(&text, SETTING_BYTES);
     for (const struct rig_yaml_entry *entry = fits ? elements->first : NULL; fits && entry != NULL;
          entry = entry->next) {
-        const struct rig_yaml_node *name = node_of(entry->value, label);
+        const struct rig_yaml_node *name =
+            lists[kind].label == NULL ? entry->value : node_of(entry->value, lists[kind].label);
         struct rig_err ignored = {0};
         rig_buf_clear(&text);
         fits = rig_yaml_write_value(&dimensions->tree, entry->value, &text, &ignored) == RIG_OK && !text.failed &&
@@ -115,15 +125,162 @@ static enum rig_rc add_elements(struct rig_plan_dimensions *dimensions, enum kin
     return rc;
 }
 
+/* -- keys with a default -- */
+
+struct keys {
+    struct rig_plan_dimensions *dimensions;
+    const struct rig_plan_settings *given;
+    bool has_phases;
+    const struct rig_option *table;
+    const char *prefix;
+};
+
+static bool is_number(const char *key)
+{
+    for (uint32_t i = 0; i < KEY_COUNT; i++) {
+        if (strcmp(keys[i].key, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A setting of every run has the key. */
+static bool is_given(const struct rig_plan_settings *given, const char *key)
+{
+    const size_t length = strlen(key);
+    for (uint32_t i = 0; i < given->count; i++) {
+        if (strncmp(given->at[i], key, length) == 0 && given->at[i][length] == '=')
+            return true;
+    }
+    return false;
+}
+
+/* The length of the option's group with its dot; 0: it has none. */
+static size_t group_length(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot == NULL ? 0 : (size_t)(dot - name) + 1;
+}
+
+/* Whether a hunt varies the option, or for keys of the load one of its group. */
+static bool is_varied(const struct keys *of, const struct rig_option *option, bool with_group)
+{
+    const size_t length = group_length(option->name);
+    if (option->varied != NULL)
+        return true;
+    for (const struct rig_option *other = of->table; with_group && length > 0 && other->name != NULL; other++) {
+        if (other->varied != NULL && strncmp(other->name, option->name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The default as a plan is written: of a number without one 0, where that is a value. False where there is none. */
+static bool write_default(const struct rig_option *option, struct rig_buf *out)
+{
+    struct rig_option alone = *option;
+    union {
+        int64_t whole;
+        double real;
+        const char *text;
+        bool truth;
+    } value = {0};
+    const bool is_zero = option->default_text == NULL && option->least <= 0 &&
+                         (option->type == RIG_OPTION_INT || option->type == RIG_OPTION_DURATION);
+    alone.offset = 0;
+    if ((option->default_text == NULL && !is_zero) || option->type == RIG_OPTION_SECRET || rig_option_is_list(option))
+        return false;
+    if (!is_zero && rig_option_parse(&alone, option->default_text, &value, NULL) != RIG_OK)
+        return false;
+    rig_option_format(&alone, &value, out);
+    return true;
+}
+
+/* A key that differs from its default. */
+static void add_key(const struct keys *of, const struct rig_option *option)
+{
+    struct rig_plan_dimensions *dimensions = of->dimensions;
+    char key[KEY_BYTES];
+    struct rig_buf text;
+    (void)snprintf(key, sizeof key, "%s%s", of->prefix, option->name);
+    const struct rig_yaml_node *node = node_of(dimensions->tree.root, key);
+    if (node == NULL || node->kind != RIG_YAML_SCALAR || node->is_null || is_number(key) || is_given(of->given, key))
+        return;
+    rig_buf_init(&text, SETTING_BYTES);
+    if (write_default(option, &text) && strcmp(node->text, rig_buf_text(&text)) != 0) {
+        const struct dimension dimension = {.kind = KEY,
+                                            .text = rig_arena_text(&dimensions->arena, rig_buf_text(&text), text.size),
+                                            .label = rig_arena_text(&dimensions->arena, key, strlen(key)),
+                                            .was = node->text,
+                                            .value = 1};
+        if (dimension.text != NULL && dimension.label != NULL)
+            add(dimensions, dimension);
+    }
+    rig_buf_done(&text);
+}
+
+static void visit_keys(void *context, const char *prefix, const struct rig_option *table)
+{
+    struct keys *of = context;
+    const bool is_load = strcmp(prefix, "workload.") == 0, is_driver = strcmp(prefix, "database.") == 0;
+    of->table = table;
+    of->prefix = prefix;
+    for (; table->name != NULL && (is_driver || !of->has_phases); table++) {
+        if (is_load || is_varied(of, table, !is_driver))
+            add_key(of, table);
+    }
+}
+
+/* Whether the key is one of the group. */
+static bool is_of_group(const struct dimension *key, const struct dimension *group)
+{
+    return key->kind == KEY && strncmp(key->label, group->label, strlen(group->label)) == 0;
+}
+
+/* Adds the keys, and before them the groups that have several: where one of these needs another, neither can go
+ * alone. */
+static void add_keys(struct rig_plan_dimensions *dimensions, const struct rig_plan *plan,
+                     const struct rig_plan_settings *given)
+{
+    const struct rig_yaml_node *phases = node_of(dimensions->tree.root, lists[PHASE].key);
+    struct keys of = {.dimensions = dimensions,
+                      .given = given,
+                      .has_phases = phases != NULL && phases->kind == RIG_YAML_SEQUENCE && phases->count > 0};
+    const uint32_t first = dimensions->count;
+    rig_plan_visit_tables(plan->driver, visit_keys, &of);
+    for (uint32_t i = first; i < dimensions->count; i++) {
+        const char *key = dimensions->at[i].label;
+        const size_t length = group_length(key);
+        struct dimension group = {.kind = GROUP, .value = 1};
+        uint32_t others = 0;
+        if (dimensions->at[i].kind != KEY || dimensions->count == RIG_PLAN_DIMENSIONS_MOST ||
+            memchr(key, '.', length - 1) == NULL)
+            continue;
+        group.label = rig_arena_text(&dimensions->arena, key, length);
+        bool is_new = group.label != NULL;
+        for (uint32_t other = first; is_new && other < dimensions->count; other++) {
+            is_new = dimensions->at[other].kind != GROUP || strcmp(dimensions->at[other].label, group.label) != 0;
+            others += other != i && is_of_group(&dimensions->at[other], &group);
+        }
+        if (!is_new || others == 0)
+            continue;
+        memmove(&dimensions->at[first + 1], &dimensions->at[first],
+                (dimensions->count - first) * sizeof dimensions->at[0]);
+        dimensions->at[first] = group;
+        dimensions->count++;
+        i++;
+    }
+}
+
 /* The number at a path; 0: there is none. */
 static int64_t number_at(const struct rig_yaml_node *from, const char *path, uint32_t key)
 {
     const struct rig_yaml_node *node = node_of(from, path);
     const struct rig_option option = option_of(key);
     int64_t value = 0;
-    const bool is_number =
+    const bool has_number =
         node != NULL && node->kind == RIG_YAML_SCALAR && rig_option_parse(&option, node->text, &value, NULL) == RIG_OK;
-    return is_number ? value : 0;
+    return has_number ? value : 0;
 }
 
 static void add_number(struct rig_plan_dimensions *dimensions, uint32_t key, uint32_t phase, int64_t value)
@@ -200,13 +357,35 @@ static uint32_t place_of(const struct rig_plan_dimensions *dimensions, uint32_t 
     return place;
 }
 
+/* Whether the key has its default, by itself or with its group. */
+static bool is_reset(const struct rig_plan_dimensions *dimensions, uint32_t key, const int64_t *values)
+{
+    if (values[key] == 0)
+        return true;
+    for (uint32_t i = 0; i < dimensions->count; i++) {
+        if (dimensions->at[i].kind == GROUP && values[i] == 0 && is_of_group(&dimensions->at[key], &dimensions->at[i]))
+            return true;
+    }
+    return false;
+}
+
 bool rig_cli_plan_dimensions_matter(const struct rig_plan_dimensions *dimensions, uint32_t dimension,
                                     const int64_t *values)
 {
     const struct dimension *of = &dimensions->at[dimension];
-    if (of->kind == PHASE)
+    switch (of->kind) {
+    case PHASE:
         return place_of(dimensions, dimensions->phase_count, values) > 1;
-    return of->kind == FAULT || of->phase == whole_plan || stays(dimensions, of->phase, values);
+    case KEY:
+        return !is_reset(dimensions, dimension, values);
+    case NUMBER:
+        return of->phase == whole_plan || stays(dimensions, of->phase, values);
+    case FAULT:
+    case SERVER:
+    case GROUP:
+        break;
+    }
+    return true;
 }
 
 /* ---- settings ---- */
@@ -229,13 +408,13 @@ static void write_value(const struct rig_plan_dimensions *dimensions, uint32_t d
 }
 
 /* The list without the elements that are left out; nothing where all stay. */
-static bool set_list(const struct rig_plan_dimensions *dimensions, enum kind kind, const char *key,
-                     const int64_t *values, struct rig_plan_settings *settings, struct rig_arena *arena)
+static bool set_list(const struct rig_plan_dimensions *dimensions, enum kind kind, const int64_t *values,
+                     struct rig_plan_settings *settings, struct rig_arena *arena)
 {
     struct rig_buf text;
     bool fewer = false, is_first = true, fits = true;
     rig_buf_init(&text, SETTING_BYTES);
-    rig_buf_printf(&text, "%s=[", key);
+    rig_buf_printf(&text, "%s=[", lists[kind].key);
     for (uint32_t i = 0; i < dimensions->count; i++) {
         if (dimensions->at[i].kind != kind)
             continue;
@@ -270,13 +449,26 @@ static bool set_number(const struct rig_plan_dimensions *dimensions, uint32_t di
     return fits;
 }
 
+static bool set_key(const struct dimension *key, struct rig_plan_settings *settings, struct rig_arena *arena)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, SETTING_BYTES);
+    rig_buf_printf(&text, "%s=%s", key->label, key->text);
+    const bool fits = keep_setting(&text, settings, arena);
+    rig_buf_done(&text);
+    return fits;
+}
+
 bool rig_cli_plan_dimensions_set(const struct rig_plan_dimensions *dimensions, const int64_t *values,
                                  struct rig_plan_settings *settings, struct rig_arena *arena)
 {
-    bool fits = set_list(dimensions, FAULT, "nemesis.faults", values, settings, arena) &&
-                set_list(dimensions, PHASE, "phases", values, settings, arena); /* before what is in them */
+    bool fits = true;
+    for (uint32_t list = 0; fits && list < LIST_COUNT; list++) /* phases before what is in them */
+        fits = set_list(dimensions, (enum kind)list, values, settings, arena);
     for (uint32_t i = 0; fits && i < dimensions->count; i++) {
         const struct dimension *dimension = &dimensions->at[i];
+        if (dimension->kind == KEY && is_reset(dimensions, i, values))
+            fits = set_key(dimension, settings, arena);
         if (dimension->kind != NUMBER || values[i] >= dimension->value)
             continue;
         if (dimension->phase != whole_plan || dimensions->phase_count == 0)
@@ -349,14 +541,13 @@ enum rig_rc rig_cli_plan_dimensions_new(const struct rig_plan *plan, const char 
     enum rig_rc rc =
         rig_yaml_tree_read(&made->tree, &made->arena, "plan", path, rig_buf_text(&resolved), resolved.size, err);
     rig_buf_done(&resolved); /* the tree has its texts in the arena */
-    if (rc == RIG_OK)
-        rc = add_elements(made, FAULT, "nemesis.faults", "fault", err);
-    if (rc == RIG_OK)
-        rc = add_elements(made, PHASE, "phases", "name", err);
+    for (uint32_t list = 0; rc == RIG_OK && list < LIST_COUNT; list++)
+        rc = add_elements(made, (enum kind)list, err);
     if (rc != RIG_OK) {
         rig_cli_plan_dimensions_free(made);
         return rc;
     }
+    add_keys(made, plan, given);
     add_numbers(made);
     drop_fixed(made, path, given);
     *dimensions = made;
@@ -367,13 +558,24 @@ void rig_cli_plan_dimensions_words(const struct rig_plan_dimensions *dimensions,
                                    bool instead, struct rig_buf *out)
 {
     const struct dimension *of = &dimensions->at[dimension];
-    if (of->kind == FAULT) {
+    switch (of->kind) {
+    case FAULT:
         rig_buf_printf(out, "without fault %u (%s)", (unsigned)of->phase + 1, of->label);
         return;
-    }
-    if (of->kind == PHASE) {
+    case PHASE:
         rig_buf_printf(out, "without phase %s", of->label);
         return;
+    case SERVER:
+        rig_buf_printf(out, "without the setting %s of the servers", of->label);
+        return;
+    case GROUP:
+        rig_buf_printf(out, "%.*s: the defaults", (int)strlen(of->label) - 1, of->label);
+        return;
+    case KEY:
+        rig_buf_printf(out, "%s: %s%s%s", of->label, of->text, instead ? " instead of " : "", instead ? of->was : "");
+        return;
+    case NUMBER:
+        break;
     }
     if (of->phase == whole_plan) {
         rig_buf_printf(out, "%s: ", keys[of->key].key);

@@ -1,11 +1,16 @@
 /*
- * The dimensions of a plan for the search for a smaller one (jobs/shrink/plan_search.h): faults and phases, which can
- * be left out, then numbers that can be lowered: clients, transactions, durations, operations, keys, and the sizes of
- * applications and their programs. With phases the numbers are those of each phase; sizes are the same in all of them.
+ * The dimensions of a plan for the search for a smaller one (jobs/shrink/plan_search.h): faults, phases, and settings
+ * of the servers, which can be left out; then keys that can go back to their defaults, first whole groups of them
+ * (`long-transactions`), then each; then numbers that can be lowered: clients, transactions, durations, operations,
+ * keys, and the sizes of applications and their programs. With phases the numbers are those of each phase; sizes are
+ * the same in all of them.
+ *
+ * Keys that go back are those of the load, and those of clients and of the driver that `rig hunt` varies (struct
+ * rig_option_variation), unless a setting of every run has them. With phases only those of the driver do.
  *
  * A smaller plan is the first one with settings (`--set`), which an arena of the caller owns.
  *
- * Faults or phases that cannot be written as a setting, or have secrets, are kept. Threads: one.
+ * Faults, phases or settings that cannot be written as a setting, or have secrets, are kept. Threads: one.
  */
 #ifndef RIG_CLI_PLAN_DIMENSIONS_H
 #define RIG_CLI_PLAN_DIMENSIONS_H
@@ -37,8 +42,8 @@ void rig_cli_plan_dimensions_free(struct rig_plan_dimensions *dimensions);
 /* Gives the values of the plan, and how far each can be lowered; returns how many there are. */
 uint32_t rig_cli_plan_dimensions_first(const struct rig_plan_dimensions *dimensions,
                                        struct rig_plan_dimension at[RIG_PLAN_DIMENSIONS_MOST]);
-/* Whether a lower value makes another plan: not for what belongs to a phase that is left out, nor for the only
- * phase. */
+/* Whether a lower value makes another plan: not for what belongs to a phase that is left out, nor for the only phase,
+ * nor for a key whose group has its defaults. */
 bool rig_cli_plan_dimensions_matter(const struct rig_plan_dimensions *dimensions, uint32_t dimension,
                                     const int64_t *values);
 /* Adds a setting for each value that is lower than the plan's. False when they do not fit, or there is no memory. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/statistics.h"
 
 struct state {
     const struct rig_plan_search *search;
@@ -14,9 +13,41 @@ struct state {
     bool is_over;
 };
 
+/* Wald's test of p / 2 against p / 8: the logarithm of their likelihoods' ratio grows by `shows` with a run that shows
+ * the anomaly, and by `misses`, which is negative, with one that does not. */
+struct test {
+    double shows, misses;
+};
+static const double keep_above = 2.302585092994046;     /* ln (1 / 0.1) */
+static const double give_up_below = -2.995732273553991; /* ln 0.05 */
+
+static struct test test_of(double probability)
+{
+    const double good = probability / 2, bad = probability / 8;
+    return (struct test){log(good / bad), log((1 - good) / (1 - bad))};
+}
+
+static double evidence(const struct test *test, uint32_t runs, uint32_t shows)
+{
+    return shows * test->shows + (runs - shows) * test->misses;
+}
+
 uint32_t rig_plan_search_budget(double probability, uint32_t most)
 {
-    return rig_interval_trials(probability / 2, most);
+    const struct test test = test_of(probability);
+    const double runs = ceil(give_up_below / test.misses);
+    return runs < most ? (uint32_t)runs : most;
+}
+
+/* RIG_PLAN_SHOWS: keep it, RIG_PLAN_MISSES: give it up, RIG_PLAN_OVER: run it again. The runs that are left decide
+ * nothing any more where all of them would give the same answer. */
+static enum rig_plan_try decide(const struct test *test, uint32_t runs, uint32_t shows, uint32_t most)
+{
+    const double now = evidence(test, runs, shows);
+    const double least = now + (most - runs) * test->misses, greatest = now + (most - runs) * test->shows;
+    if (now >= keep_above || least > 0)
+        return RIG_PLAN_SHOWS;
+    return now <= give_up_below || greatest <= 0 ? RIG_PLAN_MISSES : RIG_PLAN_OVER;
 }
 
 static bool learn_rate(struct state *s)
@@ -37,24 +68,36 @@ static bool learn_rate(struct state *s)
     return true;
 }
 
-/* Runs a candidate until it shows the anomaly or its budget is spent. */
+/* Runs a candidate until its runs decide. */
+static void run_candidate(const struct state *s, const int64_t *values, struct rig_plan_candidate *candidate)
+{
+    const struct rig_plan_search *search = s->search;
+    const struct test test = test_of(s->found->probability);
+    enum rig_plan_try decision = RIG_PLAN_OVER;
+    while (decision == RIG_PLAN_OVER) {
+        candidate->how = search->run(search->context, RIG_PLAN_DESCENT, values);
+        if (candidate->how == RIG_PLAN_OVER || candidate->how == RIG_PLAN_REFUSED)
+            return;
+        candidate->runs++;
+        candidate->shows += candidate->how == RIG_PLAN_SHOWS;
+        decision = decide(&test, candidate->runs, candidate->shows, search->runs_most);
+    }
+    candidate->how = decision;
+}
+
 static bool is_kept(struct state *s, uint32_t dimension, int64_t value)
 {
     const struct rig_plan_search *search = s->search;
+    struct rig_plan_candidate candidate = {.dimension = dimension, .value = value};
     int64_t values[RIG_PLAN_DIMENSIONS_MOST];
-    enum rig_plan_try how = RIG_PLAN_MISSES;
-    uint32_t runs = 0;
     memcpy(values, s->found->values, sizeof values);
     values[dimension] = value;
-    while (how == RIG_PLAN_MISSES && runs < s->found->budget) {
-        how = search->run(search->context, RIG_PLAN_DESCENT, values);
-        runs += how == RIG_PLAN_MISSES || how == RIG_PLAN_SHOWS;
-    }
-    s->is_over = how == RIG_PLAN_OVER || s->kept_count == RIG_PLAN_STEPS_MOST;
+    run_candidate(s, values, &candidate);
+    s->is_over = candidate.how == RIG_PLAN_OVER || s->kept_count == RIG_PLAN_STEPS_MOST;
     if (search->decided != NULL)
-        search->decided(search->context, dimension, value, runs, how);
+        search->decided(search->context, &candidate);
     s->found->candidates++;
-    if (how != RIG_PLAN_SHOWS || s->kept_count == RIG_PLAN_STEPS_MOST)
+    if (candidate.how != RIG_PLAN_SHOWS || s->kept_count == RIG_PLAN_STEPS_MOST)
         return false;
     memcpy(s->found->values, values, sizeof values);
     memcpy(s->kept[s->kept_count++], values, sizeof values);
@@ -108,6 +151,7 @@ static void confirm(struct state *s)
     const struct rig_plan_search *search = s->search;
     struct rig_plan_found *found = s->found;
     const uint32_t wanted = found->budget > search->confirmations ? found->budget : search->confirmations;
+    const struct test test = test_of(found->probability);
     for (;;) {
         found->runs = found->shows = 0;
         memcpy(found->values, s->kept[s->kept_count - 1], sizeof found->values);
@@ -118,7 +162,7 @@ static void confirm(struct state *s)
             found->runs++;
             found->shows += how == RIG_PLAN_SHOWS;
         }
-        if (found->shows > 0 || s->kept_count == 1)
+        if ((found->shows > 0 && evidence(&test, found->runs, found->shows) > 0) || s->kept_count == 1)
             return;
         s->kept_count--;
         found->withdrawn++;

@@ -13,6 +13,14 @@ clients: {{count: 16}}
 database: {{driver: sim, isolation: {isolation}, bug: {bug}, bug-rate: 100%}}
 check: {{levels: [snapshot-isolation]}}
 """
+SET = """
+name: fork
+workload: {type: list-append, transactions: 2000, reads: 60%, keys: {active: 10, distribution: hot-cold, hot-keys: 30%}, savepoints: {share: 5%, reads: 30%},
+  long-transactions: {share: 1%, until-commits: 5}}
+clients: {count: 8}
+database: {driver: sim, isolation: snapshot-isolation, bug: long-fork, bug-rate: 100%}
+check: {levels: [snapshot-isolation]}
+"""
 PHASED = """
 name: phased
 workload: {type: list-append, keys: {active: 10}}
@@ -77,6 +85,22 @@ class ShrinkPlan(RigTest):
         shown = [self.rig("run", "out/smallest.yaml", "--seed", str(seed), "--quiet").status == 1
                  for seed in range(40)]
         self.assertTrue(any(shown))
+
+    def test_keys_go_back_to_their_defaults(self):
+        """Those of the load, alone and in groups whose keys need each other; not what tells a run, a bug or a level, nor what --set gives."""
+        process = self.start("shrink", "--plan", self.plan(SET), "--seed", "1", "--runs", "10", "--set", "workload.reads=60%", "-o", "out")
+        groups = {"workload.keys", "workload.savepoints", "workload.long-transactions"}
+        for line in process.stdout:
+            groups -= {line.partition(":")[0]} if ": the defaults: kept (" in line else set()
+            if not groups:
+                break
+        process.send_signal(signal.SIGINT)
+        self.status(0, self.finish(process))
+        changes = dict(change.split("=") for change in json.loads((self.folder / "out/shrunk.json").read_text())["changes"])
+        for key, value in (("keys.distribution", "exponential"), ("keys.hot-keys", "20%"), ("savepoints.share", "0%"), ("savepoints.reads", "0%"),
+                           ("long-transactions.share", "0%"), ("long-transactions.until-commits", "0")):
+            self.assertEqual(changes.get(f"workload.{key}"), value, changes)
+        self.assertTrue({"workload.reads", "database.bug", "database.isolation"}.isdisjoint(changes), changes)
 
     def test_the_run_of_a_plan(self):
         self.status(1, self.rig("run", self.fork(), "--seed", "1", "-o", "run", "--quiet"))
