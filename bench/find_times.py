@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Time to a finding: known bugs by their own plans (`rig reproduce`) and by `rig hunt` with the URL of a server alone.
+"""Time to a finding: known bugs by their own plans (`rig reproduce`) and by `rig hunt`, which is told the servers alone.
 
-    bench/find_times.py build/release/rig [--rounds 3] [--for 300] [--only mariadb] [--folder DIR]
+    bench/find_times.py build/release/rig [--rounds 3] [--plans 5] [--for 300] [--only mariadb]
 
-Prints a table in Markdown. A hunt counts until the first run that shows the bug; the time to confirm and explain it is told
-apart. Rounds differ by their seeds. A hunt that finds something else first goes on.
+Prints a table in Markdown. A hunt is given the URL of a server, or, where rig starts the servers, the `database` and `nemesis`
+of the bug's plan with a default load. It counts until the first run that shows the bug; the time to confirm and explain it is
+told apart. Rounds differ by their seeds. A hunt that finds something else first goes on.
 """
 
 import argparse
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -23,17 +25,32 @@ import machine  # noqa: E402
 import mariadb_server  # noqa: E402
 import pg_server  # noqa: E402
 
-# The entry of the library or the simulator's bug; the server of the hunt; further arguments; the anomalies that are the bug.
+# The entry of the library or the simulator's bug; the server of the hunt (None: no hunt); further arguments; whether the hunt
+# goes on until it finds a bug of the shape of the entry, or has the first find.
 BUGS = (
-    ("mariadb-lost-update", "mariadb", ["--set", "database.isolation=repeatable-read", "--level", "repeatable-read"], None),
-    ("mariadb-savepoint-first", "mariadb", [], "mariadb-savepoint-first"),
-    ("pg-ssi-summarised", "postgres", [], "pg-ssi-summarised"),
-    ("lost-update", "sim", [], None),
-    ("savepoint-leak", "sim", [], None),
-    ("long-fork", "sim", [], None),
-    ("double-take", "sim", [], None),
-    ("wrong-compare", "sim", [], None),
+    ("mariadb-lost-update", "mariadb", ["--set", "database.isolation=repeatable-read", "--level", "repeatable-read"], False),
+    ("mariadb-savepoint-first", "mariadb", [], True),
+    ("pg-ssi-summarised", "postgres", [], True),
+    ("sqlite-wal-reset", "sqlite:", [], True),
+    ("pg-standby-long-fork", "plan", [], False),
+    ("etcd-stale-read", "plan", [], False),
+    ("virtuoso-dirty-read", "plan", [], True),
+    ("virtuoso-phantom", "plan", [], True),
+    ("firebird-table-stability-skew", "plan", [], False),
+    ("h2-foreign-key", "plan", [], True),
+    ("hsqldb-foreign-key", "plan", [], True),
+    ("galera-lost-update", "plan", [], False),
+    ("redis-failover-loss", "plan", ["--load", "12s"], False),
+    ("derby-phantom", "plan", [], True),
+    ("pg-failover-loss", "plan", ["--load", "12s"], False),
+    ("pg-ssi-late-mark", None, [], True),
+    ("lost-update", "sim", [], False),
+    ("savepoint-leak", "sim", [], False),
+    ("long-fork", "sim", [], False),
+    ("double-take", "sim", [], False),
+    ("wrong-compare", "sim", [], False),
 )
+LOAD = "workload: {type: list-append, duration: 60s}\n"
 SIM = """
 name: {bug}
 workload: {{type: list-append, transactions: 2000}}
@@ -50,6 +67,10 @@ class Servers:
         self.folder, self.servers = folder, {}
 
     def target(self, kind, bug):
+        if kind == "sqlite:":
+            return kind
+        if kind == "plan":
+            return self.plan_of(bug)
         if kind == "sim":
             path = self.folder / f"{bug}.yaml"
             path.write_text(SIM.format(bug=bug))
@@ -64,6 +85,18 @@ class Servers:
             return f"mysql://rig@127.0.0.1:{server.port}"
         return f"postgres://postgres:{server.secret}@127.0.0.1:{server.port}/postgres?sslmode=require"
 
+    def plan_of(self, bug):
+        """The plan of the entry with a default load: the servers and the faults are its own."""
+        entry = HERE.parent / f"configs/reproductions/{bug}.yaml"
+        plan = entry.parent / re.search(r"^plan: (.*)$", entry.read_text(), re.MULTILINE)[1]
+        text = plan.read_text().replace("[./", f"[{plan.parent.resolve()}/")
+        parts = re.split(r"^(?=[a-z]+:)", text, flags=re.MULTILINE)
+        kept = [part for part in parts if part.startswith(("name:", "database:", "nemesis:"))]
+        levels = re.search(r"^ +levels: .*$|^check: \{.*(levels: \[[^]]*\]).*$", text, re.MULTILINE)
+        path = self.folder / f"{bug}.yaml"
+        path.write_text("".join(kept) + LOAD + f"check: {{{(levels[1] or levels[0]).strip()}}}\n")
+        return str(path)
+
     def stop(self):
         for server in self.servers.values():
             server.stop()
@@ -75,6 +108,13 @@ def reproduce(rig, bug, folder, most_s):
     done = subprocess.run([rig, "reproduce", bug, "-o", folder / f"reproduce-{begin}", "--format", "json"], capture_output=True, text=True,
                           timeout=most_s + 600, cwd=folder, check=False)
     return time.monotonic() - begin if done.returncode == 0 else None
+
+
+def settings_of(bug):
+    """The keys of the database that the entry sets."""
+    entry = HERE.parent / f"configs/reproductions/{bug}.yaml"
+    found = re.search(r"^set: \[(.*)\]$", entry.read_text(), re.MULTILINE) if entry.exists() else None
+    return [part for setting in (found[1].split(", ") if found else []) if setting.startswith("database.") for part in ("--set", setting)]
 
 
 def hunt(rig, target, more, known, folder, seed, most_s):
@@ -94,9 +134,15 @@ def hunt(rig, target, more, known, folder, seed, most_s):
     report = json.loads(process.communicate()[0])
     finds = [find for find in report["finds"] if not known or find.get("known") == known]
     if not finds:
+        others = "; ".join(f"{find['anomaly']} at {find['level']}" for find in report["finds"])
+        print(f"{bug_of(target, known)}, seed {seed}: not found in {report['runs']} runs; found: {others or 'nothing'}", file=sys.stderr, flush=True)
         return None, report["runs"], 0.0, ""
     passed, runs = report["took_s"] - report["explaining_s"], report["runs"]
     return passed, runs, report["explaining_s"], finds[0]["needs"]
+
+
+def bug_of(target, known):
+    return known or pathlib.Path(target).stem
 
 
 def cell(times, rounds):
@@ -107,23 +153,27 @@ def cell(times, rounds):
 
 
 def measure(args, servers, folder, bug, kind, more, known):
+    plan = [] if kind == "sim" else [reproduce(args.rig, bug, folder, args.most) for _ in range(args.plans)]
+    own = cell(plan, args.plans) if plan else "none: planted at 1 %"
+    if kind is None:
+        return f"| {bug} | {own} | | | |"
     target = servers.target(kind, bug)
     if target is None:
-        return f"| {bug} | no server is installed | | | |"
-    plan = [] if kind == "sim" else [reproduce(args.rig, bug, folder, args.most) for _ in range(args.rounds)]
-    hunts = [hunt(args.rig, target, more, known, folder, seed, args.most) for seed in range(1, args.rounds + 1)]
+        return f"| {bug} | {own} | no server is installed | | |"
+    more = more + (settings_of(bug) if kind == "plan" else [])
+    hunts = [hunt(args.rig, target, more, bug if known else None, folder, seed, args.most) for seed in range(1, args.rounds + 1)]
     explained = [f"{part:.0f}" for passed, _, part, _ in hunts if passed is not None]
     needs = sorted({need for passed, _, _, need in hunts if passed is not None})
-    own = cell(plan, args.rounds) if plan else "none: planted at 1 %"
     return f"| {bug} | {own} | {cell([row[0] for row in hunts], args.rounds)} | {', '.join(explained)} | {'; '.join(needs)} |"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rig", type=pathlib.Path)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, help="hunts")
+    parser.add_argument("--plans", type=int, default=5, help="runs of `rig reproduce`")
     parser.add_argument("--for", dest="most", type=int, default=300, help="seconds of a hunt")
-    parser.add_argument("--only", default="", help="part of the names of bugs or servers")
+    parser.add_argument("--only", default="", help="part of the names of bugs or servers; several with commas")
     args = parser.parse_args()
     args.rig = args.rig.resolve()
     where = machine.describe(args.rig)
@@ -134,7 +184,7 @@ def main():
         try:
             print("| bug | by its plan | by `rig hunt` | to confirm and explain, s | it needs |\n|---|---|---|---|---|", flush=True)
             for bug, kind, more, known in BUGS:
-                if args.only in bug or args.only in kind:
+                if any(part in bug or part == kind for part in args.only.split(",")):
                     print(measure(args, servers, folder, bug, kind, more, known), flush=True)
         finally:
             servers.stop()

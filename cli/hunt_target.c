@@ -190,20 +190,69 @@ static bool add_section(const struct reading *r, const char *prefix, json_t *sec
     return fits;
 }
 
-/* The level of the space with the isolation of the plan, or -1: any. */
-static int level_of(const struct reading *r, const json_t *database)
+/* Faults vary where rig starts the servers and the plan has none. */
+static bool faults_vary(const struct reading *r)
 {
-    const char *isolation = json_string_value(json_object_get(database, "isolation"));
-    char setting[128];
-    (void)snprintf(setting, sizeof setting, "database.isolation=%s", isolation == NULL ? "" : isolation);
-    for (uint32_t level = 0; isolation != NULL && level < r->space->level_count; level++) {
+    const struct rig_cluster_ops *cluster = r->plan->driver->cluster;
+    return cluster != NULL && cluster->wanted != NULL && cluster->wanted(r->plan->driver_options) &&
+           r->plan->nemesis.entry_count == 0;
+}
+
+/* Whether the plan has the setting "database.journal=wal". */
+static bool plan_has(const json_t *plan, const char *setting)
+{
+    const json_t *at = plan;
+    while (at != NULL && setting[strcspn(setting, ".=")] == '.') {
+        char part[128];
+        const size_t length = strcspn(setting, ".=");
+        (void)snprintf(part, sizeof part, "%.*s", (int)length, setting);
+        at = json_object_get(at, part);
+        setting += length + 1;
+    }
+    const size_t length = strcspn(setting, "=");
+    char last[128];
+    (void)snprintf(last, sizeof last, "%.*s", (int)length, setting);
+    const char *value = json_string_value(json_object_get(at, last));
+    return value != NULL && setting[length] == '=' && strcmp(value, setting + length + 1) == 0;
+}
+
+/* The level of the space whose settings the plan has, or -1: any. */
+static int level_of(const struct reading *r, const json_t *plan)
+{
+    for (uint32_t level = 0; level < r->space->level_count; level++) {
         const struct rig_text_list *settings = &r->space->levels[level].settings;
-        for (size_t i = 0; i < settings->count; i++) {
-            if (strcmp(settings->at[i], setting) == 0)
-                return (int)level;
-        }
+        bool has_all = settings->count > 0;
+        for (size_t i = 0; has_all && i < settings->count; i++)
+            has_all = plan_has(plan, settings->at[i]);
+        if (has_all)
+            return (int)level;
     }
     return -1;
+}
+
+/* Adds the faults of the plan, where the hunt's own servers can have them and the database promises the same with each
+ * of them. */
+static bool add_its_faults(const struct reading *r, const struct rig_plan *plan, json_t *root, struct recipe *recipe)
+{
+    json_t *faults = json_object_get(json_object_get(root, "nemesis"), "faults"), *fault;
+    bool takes = faults_vary(r) && plan->nemesis.entry_count > 0;
+    size_t i;
+    for (uint32_t entry = 0; takes && entry < plan->nemesis.entry_count; entry++)
+        takes = plan->nemesis.entries[entry].fault->varied != NULL;
+    if (!takes)
+        return true;
+    json_array_foreach(faults, i, fault)
+    {
+        const char *key;
+        json_t *value;
+        void *next;
+        json_object_foreach_safe(fault, next, key, value)
+        {
+            if (json_is_null(value))
+                (void)json_object_del(fault, key);
+        }
+    }
+    return add_member(r, "nemesis.faults", faults, recipe);
 }
 
 /* Whether a recipe has this load already: that of a known bug is often a shipped plan. */
@@ -220,9 +269,9 @@ static bool has_load(const struct rig_hunt_space *space, const struct rig_hunt_b
     return false;
 }
 
-/* Takes the load of a plan: its `workload` and `clients`, and the keys of `database` that the hunt varies. Its servers,
- * faults and promises are not those of the target. */
-static enum rig_rc take_load(const struct reading *r, const char *name, const struct rig_plan *plan)
+/* Takes the load of a plan: its `workload` and `clients`, and the keys of `database` that the hunt varies. Its servers
+ * and promises are not those of the target, and neither are faults with which the database promises less. */
+static enum rig_rc take_load(const struct reading *r, const struct rig_hunt_base *of, const struct rig_plan *plan)
 {
     struct rig_buf text;
     struct recipe recipe = {.count = 0};
@@ -236,19 +285,24 @@ static enum rig_rc take_load(const struct reading *r, const char *name, const st
         recipe.at[recipe.count++] = first->settings.at[i];
     const bool fits = add_section(r, "workload", json_object_get(root, "workload"), false, &recipe) &&
                       add_section(r, "clients", json_object_get(root, "clients"), false, &recipe) &&
-                      add_section(r, "database", database, true, &recipe);
-    const struct rig_hunt_base base = {
-        .name = name, .path = first->path, .settings = {recipe.at, recipe.count}, .level = level_of(r, database)};
+                      add_section(r, "database", database, true, &recipe) && add_its_faults(r, plan, root, &recipe);
+    const struct rig_hunt_base base = {.name = of->name,
+                                       .path = first->path,
+                                       .settings = {recipe.at, recipe.count},
+                                       .level = level_of(r, root),
+                                       .load_ns = of->load_ns};
     json_decref(root);
     if (!fits || r->space->base_count == RIG_HUNT_BASES_MOST || has_load(r->space, &base))
         return RIG_OK; /* one recipe less */
     return rig_hunt_space_add_base(r->space, &base, r->err);
 }
 
-/* Adds the plan with these settings as a recipe, where it is one of this driver, without phases. */
-static enum rig_rc add_recipe(const struct reading *r, const char *name, const char *path,
-                              const struct rig_text_list *set)
+/* Adds the plan with these settings as a recipe, where it is one of this driver, without phases: `of` has its name,
+ * path, settings and `load_ns`. */
+static enum rig_rc add_recipe(const struct reading *r, const struct rig_hunt_base *of)
 {
+    const char *path = of->path;
+    const struct rig_text_list *set = &of->settings;
     static struct rig_plan_settings settings; /* one command a process */
     struct rig_plan_database_names names = {{0}, {0}};
     struct rig_plan *plan = NULL;
@@ -263,7 +317,7 @@ static enum rig_rc add_recipe(const struct reading *r, const char *name, const c
     for (size_t i = 0; fits && i < set->count; i++)
         settings.at[settings.count++] = set->at[i];
     fits = fits && rig_cli_plan_settings_load(path, &settings, &plan, &ignored) == RIG_OK && plan->phase_count == 0;
-    const enum rig_rc rc = fits ? take_load(r, name, plan) : RIG_OK;
+    const enum rig_rc rc = fits ? take_load(r, of, plan) : RIG_OK;
     rig_plan_free(plan);
     return rc;
 }
@@ -284,15 +338,17 @@ static enum rig_rc add_bugs(const struct reading *r, const struct rig_text_list 
             bugs[at] = bugs[at - 1];
         bugs[at] = bug;
     }
-    for (size_t i = 0; rc == RIG_OK && i < count; i++)
-        rc = add_recipe(r, bugs[i].name, bugs[i].plan, &bugs[i].set);
+    for (size_t i = 0; rc == RIG_OK && i < count; i++) {
+        const struct rig_hunt_base of = {
+            .name = bugs[i].name, .path = bugs[i].plan, .settings = bugs[i].set, .load_ns = bugs[i].typical_ns};
+        rc = add_recipe(r, &of);
+    }
     return rc;
 }
 
 static enum rig_rc add_recipes(const struct reading *r)
 {
     struct rig_text_list plans = {0}, bugs = {0};
-    const struct rig_text_list nothing = {0};
     struct rig_err ignored = {0};
     char path[PATH_BYTES];
     enum rig_rc rc;
@@ -303,7 +359,7 @@ static enum rig_rc add_recipes(const struct reading *r)
     for (size_t i = 0; rc == RIG_OK && i < plans.count; i++) {
         ignored = (struct rig_err){0};
         if (rig_shipped_plan_find(plans.at[i], path, sizeof path, &ignored) == RIG_OK)
-            rc = add_recipe(r, plans.at[i], path, &nothing);
+            rc = add_recipe(r, &(struct rig_hunt_base){.name = plans.at[i], .path = path});
     }
     return rc;
 }
@@ -335,31 +391,42 @@ struct faults {
     const struct reading *r;
 };
 
-static void add_fault(void *context, const struct rig_fault *fault, bool driver_own)
+/* One alternative of a fault: its name, or with keys "maintain-file: checkpoint: passive". */
+static void add_alternative(struct faults *faults, const struct rig_fault *fault, const char *keys, size_t length)
 {
-    struct faults *faults = context;
-    struct rig_buf setting;
-    (void)driver_own;
-    if (fault->varied == NULL || faults->count == RIG_HUNT_FAULTS_MOST)
+    struct rig_buf name, setting;
+    if (faults->count == RIG_HUNT_FAULTS_MOST)
         return;
+    rig_buf_init(&name, 0);
     rig_buf_init(&setting, 0);
-    rig_buf_printf(&setting, "nemesis.faults=[{fault: %s, every: 400ms, on-failure: continue%s%s}]", fault->name,
-                   fault->varied[0] != '\0' ? ", " : "", fault->varied);
-    faults->names[faults->count] = fault->name;
+    rig_buf_printf(&name, "%s%s%.*s", fault->name, keys == fault->varied ? "" : ": ",
+                   keys == fault->varied ? 0 : (int)length, keys);
+    rig_buf_printf(&setting, "nemesis.faults=[{fault: %s, every: 400ms, on-failure: continue%s%.*s}]", fault->name,
+                   length > 0 ? ", " : "", (int)length, keys);
+    faults->names[faults->count] = keep(faults->r, rig_buf_text(&name));
     faults->settings[faults->count] = keep(faults->r, rig_buf_text(&setting));
-    faults->count += faults->settings[faults->count] != NULL;
+    faults->count += faults->names[faults->count] != NULL && faults->settings[faults->count] != NULL;
+    rig_buf_done(&name);
     rig_buf_done(&setting);
 }
 
-/* Faults vary where rig starts the servers and the plan has none. */
+static void add_fault(void *context, const struct rig_fault *fault, bool driver_own)
+{
+    const char *keys = fault->varied;
+    (void)driver_own;
+    while (keys != NULL) {
+        const size_t length = strcspn(keys, "|");
+        add_alternative(context, fault, keys, length);
+        keys = keys[length] == '|' ? keys + length + 1 : NULL;
+    }
+}
+
 static enum rig_rc add_faults(const struct reading *r)
 {
-    const struct rig_cluster_ops *cluster = r->plan->driver->cluster;
     struct faults faults = {.count = 0, .r = r};
-    if (cluster == NULL || cluster->wanted == NULL || !cluster->wanted(r->plan->driver_options) ||
-        r->plan->nemesis.entry_count > 0)
+    if (!faults_vary(r))
         return RIG_OK;
-    rig_fault_each(cluster, add_fault, &faults);
+    rig_fault_each(r->plan->driver->cluster, add_fault, &faults);
     const struct rig_text_list names = {faults.names, faults.count}, settings = {faults.settings, faults.count};
     /* A run with a fault has servers of its own, so that it takes several times as long as one on kept servers. */
     const double chance = r->target->keeps_servers ? 0.15 : 0.3;
@@ -394,6 +461,9 @@ static enum rig_rc take_url(struct reading *r, const char *url)
     const char *text = rig_buf_text(&settings);
     for (size_t at = 0; rc == RIG_OK && at < settings.size && count < RIG_ARGUMENTS_MAX; at += strlen(text + at) + 1)
         list[count++] = text + at;
+    /* `rig try` has at least two operations, which many types refuse. */
+    if (rc == RIG_OK && count < RIG_ARGUMENTS_MAX)
+        list[count++] = "workload.operations.min=1";
     const struct rig_text_list all = {list, count};
     if (rc == RIG_OK)
         rc = read_database_levels(r, matrix);

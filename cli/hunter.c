@@ -143,7 +143,7 @@ static enum rig_rc hunt_once(struct rig_hunter *h)
     char why[RIG_HUNT_WHY_BYTES] = "";
     if (!choose(h, &point, &reason, why))
         return rig_fail(h->err, RIG_E_CLUSTER, "no point of the hunt is a plan: %s", why);
-    enum rig_rc rc = rig_hunter_run(h, &point, 1, &shown, &is_over);
+    enum rig_rc rc = rig_hunter_run(h, &point, rig_hunter_length(h, &point), &shown, &is_over);
     if (rc == RIG_OK && is_over)
         rig_hunter_remove_run(h);
     else if (rc == RIG_OK)

@@ -16,7 +16,6 @@ enum {
     PATH_BYTES = RIG_HUNT_PATH_BYTES,
     CONFIRMATIONS_MOST = 5,   /* runs with new seeds right after a find */
     CONFIRMATIONS_WANTED = 3, /* that show it again */
-    LENGTH_MOST = 10,         /* times the load of a run */
     SEARCH_RUNS_MOST = 15,    /* of a smaller point */
     AGAINST_MOST = 8,         /* runs on the other server */
 };
@@ -97,21 +96,21 @@ static void explain(struct rig_hunter *h, struct rig_hunt_find *find)
     }
 }
 
-/* The times by which the load must grow for four of five runs to show the find. */
-static uint32_t length_for(uint32_t shown, uint32_t of)
+/* The load with which four of five runs show the find, where runs of `length` loads showed it so often. */
+static uint32_t length_for(uint32_t length, uint32_t shown, uint32_t of)
 {
     const double p = shown == 0 ? 0.5 / of : (double)shown / of;
     if (p >= 0.5)
-        return 1;
-    const double length = ceil(log(0.2) / log(1 - p));
-    return length > LENGTH_MOST ? LENGTH_MOST : (uint32_t)length;
+        return length;
+    const double longer = length * ceil(log(0.2) / log(1 - p));
+    return longer > RIG_HUNT_LENGTH_MOST ? RIG_HUNT_LENGTH_MOST : (uint32_t)longer;
 }
 
 /* Runs with new seeds, the load as long as it was, until enough of them show the find. */
 static void confirm(struct rig_hunter *h, struct rig_hunt_find *find)
 {
     while (find->of < CONFIRMATIONS_MOST && find->shown < CONFIRMATIONS_WANTED) {
-        const enum rig_plan_try how = try_point(h, &find->point, 1);
+        const enum rig_plan_try how = try_point(h, &find->point, find->length);
         if (how == RIG_PLAN_OVER)
             return;
         find->of++;
@@ -170,7 +169,7 @@ void rig_hunter_describe(const struct rig_hunter *h, const struct rig_hunt_point
 {
     const struct rig_hunt_target *target = h->request->target;
     const char *promise = rig_hunt_point_promise(h->space, point);
-    *find = (struct rig_hunt_find){.point = *point, .length = 1};
+    *find = (struct rig_hunt_find){.point = *point, .length = rig_hunter_length(h, point)};
     (void)snprintf(find->anomaly, sizeof find->anomaly, "%s", shown->anomaly);
     (void)snprintf(find->level, sizeof find->level, "%s",
                    h->space->level_count > 0 ? h->space->dimensions[0].values.at[point->values[0]] : target->level);
@@ -273,7 +272,7 @@ enum rig_rc rig_hunter_take_find(struct rig_hunter *h, const struct rig_hunt_poi
     confirm(h, &find);
     find.like = rig_hunt_finds_like(&h->finds, h->space, find.level, &find.point);
     if (find.of > 0 && find.like == 0) {
-        find.length = length_for(find.shown, find.of);
+        find.length = length_for(find.length, find.shown, find.of);
         explain(h, &find);
     }
     h->rerun.until_ns = until_ns;

@@ -12,6 +12,8 @@
 #include "jobs/hunt/hunt_memory.h"
 #include "jobs/store/stored_run.h"
 
+enum { RIG_HUNT_LENGTH_MOST = 10 }; /* times the load of a run */
+
 struct rig_hunter {
     const struct rig_hunt_request *request;
     const struct rig_hunt_space *space;
@@ -47,13 +49,16 @@ struct rig_hunter_shown {
 
 void rig_hunter_shown_done(struct rig_hunter_shown *shown);
 
-/* Whether the point is a plan; else the refusal. `context`: the hunter. */
+/* Whether the point is a plan that can run; else the refusal. `context`: the hunter. */
 bool rig_hunter_fits(void *context, const struct rig_hunt_point *point, char why[RIG_HUNT_WHY_BYTES]);
 /* The plan of the point, as rig would write it, its load `length` times as long; false with the refusal. */
 bool rig_hunter_write_plan(struct rig_hunter *h, const struct rig_hunt_point *point, uint32_t length,
                            struct rig_buf *out, char why[RIG_HUNT_WHY_BYTES]);
 /* Takes values away that make the same plan as the base's own. */
 void rig_hunter_drop_defaults(struct rig_hunter *h, struct rig_hunt_point *point);
+/* How long the load of the point is, in loads of other runs: that of a known bug runs as long as its plan takes to show
+ * it, at most RIG_HUNT_LENGTH_MOST. */
+uint32_t rig_hunter_length(const struct rig_hunter *h, const struct rig_hunt_point *point);
 /* Runs the point and reads its results. `is_over`: it was ended with the hunt, so that its result counts for nothing,
  * unless it is a find. */
 enum rig_rc rig_hunter_run(struct rig_hunter *h, const struct rig_hunt_point *point, uint32_t length,

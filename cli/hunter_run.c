@@ -12,6 +12,7 @@
 #include "base/folder.h"
 #include "checker/model/level.h"
 #include "cli/cli.h"
+#include "run/load/run.h"
 
 /* -- settings ------------------------------------------------------------------------------------------------------ */
 
@@ -87,7 +88,8 @@ bool rig_hunter_write_plan(struct rig_hunter *h, const struct rig_hunt_point *po
     rig_arena_init(&arena, 0);
     const bool fits =
         make_settings(h, point, length, &arena) &&
-        rig_cli_plan_settings_load(h->space->bases[point->base].path, &h->settings, &plan, &err) == RIG_OK;
+        rig_cli_plan_settings_load(h->space->bases[point->base].path, &h->settings, &plan, &err) == RIG_OK &&
+        rig_run_check(plan, &err) == RIG_OK;
     if (fits && out != NULL)
         rig_plan_write(plan, false, out);
     (void)snprintf(why, RIG_HUNT_WHY_BYTES, "%.*s", (int)strcspn(err.text, "\n"),
@@ -168,6 +170,13 @@ static void take_outcome(const struct rig_hunter *h, struct rig_hunter_shown *sh
                    rig_cli_saved_run_shape(&shown->saved, RIG_ANOMALY_COUNT, &anomaly, &shape)
                        ? rig_anomaly_info(anomaly)->name
                        : "condition");
+}
+
+uint32_t rig_hunter_length(const struct rig_hunter *h, const struct rig_hunt_point *point)
+{
+    const int64_t run_ns = h->request->run_ns, load_ns = h->space->bases[point->base].load_ns;
+    const int64_t length = load_ns <= run_ns ? 1 : (load_ns - 1) / run_ns + 1;
+    return length > RIG_HUNT_LENGTH_MOST ? RIG_HUNT_LENGTH_MOST : (uint32_t)length;
 }
 
 enum rig_rc rig_hunter_run(struct rig_hunter *h, const struct rig_hunt_point *point, uint32_t length,

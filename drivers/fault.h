@@ -86,8 +86,8 @@ struct rig_fault {
     const char *name;    /* as in `fault: kill` */
     const char *summary; /* one line for `rig list faults` */
     const char *target;  /* the default target, as a plan writes it; NULL: "one" */
-    /* Its keys in the runs of `rig hunt`, such as "for: 100ms"; "": none; NULL: a hunt leaves it out. Only for a fault
-     * with which the database promises what it promises without. */
+    /* Its keys in the runs of `rig hunt`, such as "for: 100ms"; "": none; `|` between alternatives; NULL: a hunt leaves
+     * it out. Only for a fault with which the database promises what it promises without. */
     const char *varied;
     uint64_t needs;
     const struct rig_option *options; /* ended by a NULL name; NULL for none */

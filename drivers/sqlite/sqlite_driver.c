@@ -26,11 +26,13 @@ const char *const rig_sqlite_begin_words[] = {"deferred", "immediate", "exclusiv
 
 /* clang-format off */
 static const struct rig_option sqlite_option_table[] = {
-    {.name = "journal", .type = RIG_OPTION_CHOICE, AT(journal), .default_text = "wal",
+    /* Those which survive the end of a client's process: a hunt ends with the load, whatever a client does then. */
+    {.name = "journal", RIG_OPTION_VARIED(.chance = 0.3, .values = "truncate persist", .with = "database.journal=delete"), .type = RIG_OPTION_CHOICE, AT(journal), .default_text = "wal",
      .choices = rig_sqlite_journal_words,
      .help = "SQLite's journal_mode: a write-ahead log, or one of the rollback journals; memory and off survive neither "
              "kills nor power failures"},
-    {.name = "synchronous", .type = RIG_OPTION_CHOICE, AT(synchronous), .default_text = "full",
+    /* It matters to power failures alone, with which SQLite promises less. */
+    {.name = "synchronous", RIG_OPTION_VARIED(.chance = 0.25, .values = "off normal extra", .with = "nemesis.faults=[]"), .type = RIG_OPTION_CHOICE, AT(synchronous), .default_text = "full",
      .choices = rig_sqlite_synchronous_words,
      .help = "SQLite's synchronous: how much is made durable, and when"},
     {.name = "begin", RIG_OPTION_VARIED(.chance = 0.4), .type = RIG_OPTION_CHOICE, AT(begin), .default_text = "deferred",
@@ -51,7 +53,9 @@ static const struct rig_option sqlite_option_table[] = {
      .most = 3900,
      .help = "bytes that each row has besides its key and value. 0B: hundreds of keys share a page of 4 KiB; 900B: four do, so "
              "that a transaction changes more pages, and with a small `cache_size` its changes reach the file before the commit"},
-    {.name = "pragmas", RIG_OPTION_VARIED(.chance = 0.2, .values = "cache_size=10 wal_autocheckpoint=10"), .type = RIG_OPTION_TEXT_LIST, AT(pragmas),
+    {.name = "pragmas", RIG_OPTION_VARIED(.chance = 0.3, .values = "cache_size=10 wal_autocheckpoint=10 wal_autocheckpoint=1 wal_autocheckpoint=0 "
+     "mmap_size=1048576 cache_spill=0 secure_delete=1 reverse_unordered_selects=1 automatic_index=0 journal_size_limit=0 "
+     "temp_store=2"), .type = RIG_OPTION_TEXT_LIST, AT(pragmas),
      .help = "further pragmas of each connection, each `name=value`, such as `wal_autocheckpoint=100`"},
     {.name = "open-timeout", .type = RIG_OPTION_DURATION, AT(sql.connect_timeout_ns), .default_text = "10s",
      .least = 1e6, .most = 6e11, .help = "time limit for opening the database"},

@@ -310,7 +310,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
 
 static const struct rig_fault maintenance = {
     .name = "maintain-file",
-    .varied = "",
+    .varied = "|checkpoint: passive, continuous: true, sessions: 2, for: 200ms|checkpoint: truncate",
     .summary = "VACUUM, ANALYZE, REINDEX or checkpoints of the file that clients use",
     .target = "one",
     .needs = RIG_NEED_PROCESSES,

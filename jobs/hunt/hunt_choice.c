@@ -20,6 +20,7 @@ enum {
 static const double gate_weight = 4;        /* of an untried level or type, against another value */
 static const double pair_weight = 0.2;      /* of an untried pair, against an untried value */
 static const double recipe_share = 1.0 / 3; /* of the time */
+static const double again_share = 1.0 / 6;  /* the same, for recipes that have run */
 static const double taboo_weight = 0.1;     /* of a point with the cause of a find */
 
 const char *const rig_hunt_reason_words[RIG_HUNT_REASON_COUNT + 1] = {
@@ -198,6 +199,15 @@ bool rig_hunt_is_not_to_be_had(const struct rig_hunt_value_count *value)
     return value->runs == 0 && (value->failed >= FAILURES_MOST || value->refused >= FAILURES_MOST);
 }
 
+static bool is_taboo(const struct rig_hunt_choice *choice, const struct rig_hunt_point *point)
+{
+    for (uint32_t i = 0; i < choice->taboo_count; i++) {
+        if (rig_hunt_point_contains(choice->space, point, &choice->taboo[i]))
+            return true;
+    }
+    return false;
+}
+
 /* The worth of a run: what of it is untried. */
 static double worth(const struct rig_hunt_choice *choice, const struct rig_hunt_point *point)
 {
@@ -219,11 +229,7 @@ static double worth(const struct rig_hunt_choice *choice, const struct rig_hunt_
             pairs += *pair(choice, numbers[i], numbers[other]) == 0;
     }
     double sum = values / sqrt(1.0 + count) + pair_weight * pairs / (1.0 + count);
-    for (uint32_t i = 0; i < choice->taboo_count; i++) {
-        if (rig_hunt_point_contains(choice->space, point, &choice->taboo[i]))
-            return sum > 0 ? sum * taboo_weight : sum;
-    }
-    return sum;
+    return sum > 0 && is_taboo(choice, point) ? sum * taboo_weight : sum;
 }
 
 static void draw_untried(struct rig_hunt_choice *choice, struct rig_hunt_point *point)
@@ -274,19 +280,42 @@ static void draw_neighbour(struct rig_hunt_choice *choice, struct rig_hunt_paren
     }
 }
 
-static bool take_recipe(struct rig_hunt_choice *choice, struct rig_hunt_point *point)
+static void point_of_base(const struct rig_hunt_choice *choice, uint32_t base, struct rig_hunt_point *point)
+{
+    rig_hunt_point_clear(choice->space, base, point);
+    if (choice->space->level_count > 0 && point->values[0] < 0)
+        point->values[0] = (int8_t)(choice->space->level_count - 1); /* the strongest comes last */
+}
+
+/* The recipe of a known bug that ran least, unless it is refused or has shown its bug. */
+static bool take_again(const struct rig_hunt_choice *choice, struct rig_hunt_point *point)
+{
+    bool has = false;
+    uint32_t least = UINT32_MAX;
+    for (uint32_t base = 1; base < choice->space->base_count; base++) {
+        struct rig_hunt_point of_base;
+        point_of_base(choice, base, &of_base);
+        if (choice->space->bases[base].load_ns == 0 || choice->base_why[base][0] != '\0' ||
+            choice->base_runs[base] >= least || is_taboo(choice, &of_base))
+            continue;
+        least = choice->base_runs[base];
+        *point = of_base;
+        has = true;
+    }
+    return has;
+}
+
+static bool take_recipe(const struct rig_hunt_choice *choice, struct rig_hunt_point *point)
 {
     for (uint32_t base = 0; base < choice->space->base_count; base++) {
         if (choice->base_runs[base] > 0)
             continue;
         if (base > 0 && choice->recipes_s > recipe_share * choice->runs_s)
             return false;
-        rig_hunt_point_clear(choice->space, base, point);
-        if (choice->space->level_count > 0 && point->values[0] < 0)
-            point->values[0] = (int8_t)(choice->space->level_count - 1); /* the strongest comes last */
+        point_of_base(choice, base, point);
         return true;
     }
-    return false;
+    return choice->recipes_s <= again_share * choice->runs_s && take_again(choice, point);
 }
 
 void rig_hunt_choice_next(struct rig_hunt_choice *choice, struct rig_hunt_point *point, enum rig_hunt_reason *reason)

@@ -228,7 +228,8 @@ enum rig_rc rig_hunt_space_add_base(struct rig_hunt_space *space, const struct r
         return rig_fail(err, RIG_E_LIMIT, "more than %d plans to begin with", (int)RIG_HUNT_BASES_MOST);
     struct rig_hunt_base copy = {.name = keep(space, base->name, strlen(base->name)),
                                  .path = keep(space, base->path, strlen(base->path)),
-                                 .level = base->level};
+                                 .level = base->level,
+                                 .load_ns = base->load_ns};
     if (base->promise != NULL)
         copy.promise = keep(space, base->promise, strlen(base->promise));
     if (copy.name == NULL || copy.path == NULL || (base->promise != NULL && copy.promise == NULL) ||
@@ -285,13 +286,30 @@ static bool is_one_of(const char *value, const char *alternatives)
     }
 }
 
-/* Whether the point has another value of an always drawn key than the dimension needs. */
+/* The value that the point's level gives the key, or NULL. */
+static const char *value_of_level(const struct rig_hunt_space *space, const struct rig_hunt_point *point,
+                                  const char *key, size_t length)
+{
+    if (space->level_count == 0 || point->values[0] < 0)
+        return NULL;
+    const struct rig_text_list *settings = &space->levels[point->values[0]].settings;
+    for (size_t i = 0; i < settings->count; i++) {
+        if (key_length(settings->at[i]) == length && strncmp(settings->at[i], key, length) == 0)
+            return settings->at[i] + length + 1;
+    }
+    return NULL;
+}
+
+/* Whether the point has another value of an always drawn key, or of a key of its level, than the dimension needs. */
 static bool contradicts(const struct rig_hunt_space *space, const struct rig_hunt_point *point, uint32_t dimension)
 {
     const struct rig_text_list *with = &space->dimensions[dimension].with;
     for (size_t i = 0; i < with->count; i++) {
         const size_t length = key_length(with->at[i]);
         const int needed = rig_hunt_space_find(space, with->at[i], length);
+        const char *of_level = value_of_level(space, point, with->at[i], length);
+        if (of_level != NULL && !is_one_of(of_level, with->at[i] + length + 1))
+            return true;
         if (needed < 0 || point->values[needed] < 0 || space->dimensions[needed].chance < 1)
             continue;
         const char *has = space->dimensions[needed].values.at[point->values[needed]];
@@ -331,6 +349,10 @@ void rig_hunt_point_change(const struct rig_hunt_space *space, struct rig_rng *r
             point->values[d] = -1;
         else if (!contradicts(space, point, d))
             point->values[d] = any_value(dimension, rng);
+    }
+    for (uint32_t d = 0; d < space->dimension_count; d++) {
+        if (point->values[d] >= 0 && space->dimensions[d].chance < 1 && contradicts(space, point, d))
+            point->values[d] = -1; /* another value has changed */
     }
 }
 

@@ -54,6 +54,7 @@ struct rig_hunt_base {
     struct rig_text_list settings;
     int level;           /* its own, of the space's levels; -1: a point draws one */
     const char *promise; /* NULL: that of the level, or of the plan where the space has no levels */
+    int64_t load_ns;     /* in which the load of a known bug shows it as a rule; 0: not one of a known bug */
 };
 
 struct rig_hunt_space {
@@ -110,7 +111,7 @@ void rig_hunt_point_clear(const struct rig_hunt_space *space, uint32_t base, str
 /* Draws a point of the base, each dimension by its chance. */
 void rig_hunt_point_draw(const struct rig_hunt_space *space, struct rig_rng *rng, uint32_t base,
                          struct rig_hunt_point *point);
-/* Changes one or two dimensions of the point. */
+/* Changes one or two dimensions of the point, and drops those that contradict them. */
 void rig_hunt_point_change(const struct rig_hunt_space *space, struct rig_rng *rng, struct rig_hunt_point *point);
 /* Adds the settings that make the point of its base's plan, without those of the servers; false when they are too many.
  * Borrows the space. */
