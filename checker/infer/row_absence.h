@@ -4,7 +4,7 @@
  *
  * Most reads miss most rows of their tables, and nothing follows from nearly all of these; so this is the inner loop of
  * the inference (row_inference.h, which has the rules). It has only rows of whole chains with known contents, and is
- * for reads whose transactions write nothing in the table. The last version of a transaction is a state; others saw no
+ * for rows that the reader did not write itself. The last version of a transaction is a state; others saw no
  * version before it.
  *
  * Time: building, linear in the versions; a look at a row, its states. Space: 4 bytes a row, and 8 a state.

@@ -16,6 +16,7 @@ struct infer {
     bool items_only;
     const uint8_t *among; /* per transaction: its reads have edges; NULL: all have */
     uint32_t *shown_by;   /* per statement: the read (`reads`) that shows its row */
+    uint32_t *written_by; /* per statement: the read whose transaction wrote its row */
     struct rig_row_states states;
     uint32_t *linked[RIG_LINK_RW + 1]; /* per transaction: the read with which it was linked last */
     uint32_t reads;
@@ -314,10 +315,21 @@ static void leave_open(struct infer *in, struct shown *shown, uint32_t insert)
                                  : in->history->txns[row->txn].outcome != RIG_OUTCOME_FAIL;
 }
 
-/* Whether the states of the rows say what follows from missing them. */
-static bool has_plain_misses(const struct infer *in, const struct shown *shown)
+/* Marks the rows of the table that the read's transaction wrote itself. */
+static void mark_written(struct infer *in, const struct shown *shown)
 {
-    return !shown->has_own && !shown->has_later && rig_row_states_tell(&in->states, &shown->condition);
+    const uint32_t key = shown->ops[shown->op].key;
+    for (uint32_t i = 0; i < rig_txn_op_count(in->history, shown->txn); i++) {
+        const bool writes = rig_row_writes(&shown->ops[i]) && shown->ops[i].key == key;
+        const uint32_t statement = writes ? rig_rows_statement(in->rows, key, shown->ops[i].value) : RIG_ROW_NONE;
+        const uint32_t count = statement == RIG_ROW_NONE ? 0 : in->rows->statements[statement].version_count;
+        for (uint32_t v = 0; v < count; v++) {
+            const uint32_t version = in->rows->statements[statement].first_version + v;
+            const uint32_t insert = rig_rows_statement(in->rows, key, in->rows->versions[version].id);
+            if (insert != RIG_ROW_NONE)
+                in->written_by[insert] = in->reads;
+        }
+    }
 }
 
 /* A row, of `inserts`, that the read does not show, by its states. */
@@ -332,18 +344,21 @@ static bool take_missed(struct infer *in, struct shown *shown, uint32_t i, const
 /* The rows from `i` on that the read does not show; none of them has its version from a snapshot. */
 static bool take_misses(struct infer *in, struct shown *shown, uint32_t i, uint32_t end)
 {
-    const bool plain = has_plain_misses(in, shown);
+    const bool plain = rig_row_states_tell(&in->states, &shown->condition);
     struct rig_row_masks masks;
     bool ok = true;
     if (in->items_only && shown->condition.column != RIG_ROW_BY_KEY && !in->states.has_initial)
         return true; /* each edge would be by a predicate */
     if (plain)
         rig_row_masks_make(&shown->condition, &masks);
+    if (shown->has_own || shown->has_later)
+        mark_written(in, shown);
     for (; ok && i < end; i++) {
         const uint32_t insert = in->rows->inserts[i];
-        if (in->shown_by[insert] == in->reads || (!shown->has_own && rig_row_states_none(&in->states, i)))
+        const bool is_own = in->written_by[insert] == in->reads;
+        if (in->shown_by[insert] == in->reads || (!is_own && rig_row_states_none(&in->states, i)))
             continue;
-        const bool known = plain && in->states.first[i + 1] > in->states.first[i];
+        const bool known = plain && !is_own && in->states.first[i + 1] > in->states.first[i];
         ok = known ? take_missed(in, shown, i, &masks) : take_absent(in, shown, insert);
     }
     return ok;
@@ -423,7 +438,8 @@ static bool take_all(struct infer *in, struct rig_arena *arena)
 {
     const size_t txns = (size_t)in->history->txn_count + 1;
     in->shown_by = rig_arena_array(arena, (size_t)in->rows->statement_count + 1, sizeof *in->shown_by);
-    bool done = in->shown_by != NULL && rig_row_states_build(in->rows, arena, &in->states);
+    in->written_by = rig_arena_array(arena, (size_t)in->rows->statement_count + 1, sizeof *in->written_by);
+    bool done = in->shown_by != NULL && in->written_by != NULL && rig_row_states_build(in->rows, arena, &in->states);
     for (unsigned link = RIG_LINK_WW; link <= RIG_LINK_RW; link++) {
         in->linked[link] = rig_arena_array(arena, txns, sizeof *in->linked[link]);
         done = done && in->linked[link] != NULL;
