@@ -1,6 +1,7 @@
 #include "checker/judge/ambiguous_reads.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <xxhash.h>
 
@@ -309,4 +310,26 @@ uint32_t rig_ambiguous_reads_from(const struct rig_ambiguous_reads *reads, uint3
     while (low < high)
         rig_halve(&low, &high, reads->reads.at[rig_middle(low, high)].txn < txn);
     return low;
+}
+
+struct rig_history *rig_ambiguous_reads_own(const struct rig_history *history, struct rig_arena *arena)
+{
+    struct rig_txn_op *ops = rig_arena_array(arena, (size_t)history->op_count + 1, sizeof ops[0]);
+    struct rig_history *own = ops == NULL ? NULL : rig_history_share(history);
+    if (own == NULL)
+        return NULL;
+    memcpy(ops, history->ops, history->op_count * sizeof ops[0]);
+    own->ops = ops;
+    return own;
+}
+
+void rig_ambiguous_reads_set(const struct rig_ambiguous_reads *reads, const uint32_t *chosen, const bool *only,
+                             struct rig_history *own)
+{
+    for (uint32_t i = 0; i < reads->reads.count; i++) {
+        struct rig_txn_op *op = &own->ops[reads->reads.at[i].op];
+        const bool known = only == NULL || only[i];
+        op->read_state = known ? RIG_READ_SEEN : RIG_READ_UNKNOWN;
+        op->value = known ? reads->choices.at[chosen[i]].value : reads->reads.at[i].shared;
+    }
 }

@@ -10,6 +10,7 @@
 #ifndef RIG_CHECKER_JUDGE_AMBIGUOUS_READS_H
 #define RIG_CHECKER_JUDGE_AMBIGUOUS_READS_H
 
+#include "base/arena.h"
 #include "base/vec.h"
 #include "checker/model/assumption.h"
 #include "history/model/history.h"
@@ -43,6 +44,14 @@ struct rig_ambiguous_reads {
 bool rig_ambiguous_reads_find(const struct rig_history *history, const struct rig_known_initial *initial,
                               struct rig_ambiguous_reads *found);
 void rig_ambiguous_reads_done(struct rig_ambiguous_reads *reads);
+
+/* The history with operations of its own, from `arena`, whose reads rig_ambiguous_reads_set() changes. NULL when memory
+ * runs out. */
+struct rig_history *rig_ambiguous_reads_own(const struct rig_history *history, struct rig_arena *arena);
+/* Gives the reads the values that are chosen for them, per read a choice by its number; `only` (NULL: all): per read
+ * whether it has one, the others have no result. */
+void rig_ambiguous_reads_set(const struct rig_ambiguous_reads *reads, const uint32_t *chosen, const bool *only,
+                             struct rig_history *own);
 
 /* The read that has the choice; the first one of the transaction or of a later one. By number. */
 uint32_t rig_ambiguous_read_of(const struct rig_ambiguous_reads *reads, uint32_t choice);

@@ -367,7 +367,7 @@ static enum rig_rc choose_writes(const struct run *run, const char *name, const 
     if (rc == RIG_OK)
         rc = rig_history_take(run->source, &options, name, &history, err);
     if (rc == RIG_OK)
-        rc = rig_repeated_values_decide(history, check, verdict, err);
+        rc = rig_repeated_values_decide(history, check, verdict, NULL, err);
     rig_history_free(history);
     return rc;
 }

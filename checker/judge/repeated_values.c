@@ -25,22 +25,22 @@ struct refuted_choices {
 };
 
 RIG_VEC(struct refuted_choices, refuted_choices_list)
-RIG_VEC(uint32_t, choice_numbers)
 
 struct deciding {
     struct rig_history *history;
     const struct rig_check_options *options;
     struct rig_verdict *verdict;
-    struct rig_arena *arena; /* of the verdict */
+    struct rig_choice_record *record; /* or NULL */
+    struct rig_arena *arena;          /* of the verdict */
     struct rig_err *err;
     int64_t deadline_ns;
     struct rig_ambiguous_reads ambiguous;
     struct refuted_choices_list refuted;
-    struct choice_numbers together;
-    struct choice_numbers given; /* per clause of the solver after those of the reads: into `refuted` */
-    bool *none, *marked;         /* per read: false; scratch */
-    uint32_t *chosen;            /* per read: its choice in the proposal */
-    bool careful;                /* witnesses do not stand by themselves: learn from whole proposals */
+    struct rig_choice_numbers together;
+    struct rig_choice_numbers given; /* per clause of the solver after those of the reads: into `refuted` */
+    bool *none, *marked;             /* per read: false; scratch */
+    uint32_t *chosen;                /* per read: its choice in the proposal */
+    bool careful;                    /* witnesses do not stand by themselves: learn from whole proposals */
     uint64_t held, broken, open;
 };
 
@@ -65,7 +65,7 @@ static enum rig_rc find_reads(struct deciding *d)
                                               .count = 1,
                                               .refutes = rig_level_info(RIG_LEVEL_READ_COMMITTED)->above};
         if (d->ambiguous.choices.at[i].dirty)
-            done = choice_numbers_add(&d->together, i) && refuted_choices_list_add(&d->refuted, dirty);
+            done = rig_choice_numbers_add(&d->together, i) && refuted_choices_list_add(&d->refuted, dirty);
     }
     const size_t count = d->ambiguous.reads.count + 1;
     d->chosen = done ? rig_arena_array(d->arena, count, sizeof d->chosen[0]) : NULL;
@@ -76,27 +76,21 @@ static enum rig_rc find_reads(struct deciding *d)
 
 /* ---- the check of a proposal ---- */
 
-/* Gives the reads the values that are chosen for them; `only` (NULL: all): bits of reads, the others have no result. */
-static void set_reads(struct deciding *d, const bool *only)
+struct rig_check_options rig_choices_options(const struct rig_check_options *options, int64_t budget_ns)
 {
-    for (uint32_t i = 0; i < d->ambiguous.reads.count; i++) {
-        struct rig_txn_op *op = &d->history->ops[d->ambiguous.reads.at[i].op];
-        const bool known = only == NULL || only[i];
-        op->read_state = known ? RIG_READ_SEEN : RIG_READ_UNKNOWN;
-        op->value = known ? d->ambiguous.choices.at[d->chosen[i]].value : d->ambiguous.reads.at[i].shared;
-    }
+    struct rig_check_options with = *options;
+    with.levels = RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE);
+    with.anomalies = 0;
+    with.max_witnesses = PROPOSAL_WITNESSES;
+    with.budget_ns = budget_ns > RIG_NS_PER_MS ? budget_ns : RIG_NS_PER_MS;
+    with.spent_ns = 0;
+    return with;
 }
 
 static enum rig_rc check_choices(struct deciding *d, const bool *only, struct rig_verdict **verdict)
 {
-    struct rig_check_options options = *d->options;
-    const int64_t left_ns = d->deadline_ns - rig_clock_now_ns();
-    options.levels = RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE);
-    options.anomalies = 0;
-    options.max_witnesses = PROPOSAL_WITNESSES;
-    options.budget_ns = left_ns > RIG_NS_PER_MS ? left_ns : RIG_NS_PER_MS;
-    options.spent_ns = 0;
-    set_reads(d, only);
+    const struct rig_check_options options = rig_choices_options(d->options, d->deadline_ns - rig_clock_now_ns());
+    rig_ambiguous_reads_set(&d->ambiguous, d->chosen, only, d->history);
     return rig_check(d->history, &options, verdict, d->err);
 }
 
@@ -118,10 +112,10 @@ static enum rig_rc learn(struct deciding *d, const struct rig_witness *witness, 
         const uint32_t txn = witness->txns[t];
         for (uint32_t i = rig_ambiguous_reads_from(&d->ambiguous, txn);
              done && i < count && d->ambiguous.reads.at[i].txn == txn; i++)
-            done = choice_numbers_add(&d->together, d->chosen[i]);
+            done = rig_choice_numbers_add(&d->together, d->chosen[i]);
     }
     for (uint32_t i = 0; witness == NULL && done && i < count; i++)
-        done = choice_numbers_add(&d->together, d->chosen[i]);
+        done = rig_choice_numbers_add(&d->together, d->chosen[i]);
     refuted.count = (uint32_t)d->together.count - refuted.first;
     if (!done || (refuted.count > 0 && !refuted_choices_list_add(&d->refuted, refuted)))
         return no_memory(d);
@@ -176,7 +170,7 @@ static uint32_t read_of(const struct deciding *d, uint32_t choice)
 static bool add_refuted(struct deciding *d, struct rig_sat *sat, uint32_t number)
 {
     const struct refuted_choices *refuted = &d->refuted.at[number];
-    bool done = choice_numbers_add(&d->given, number);
+    bool done = rig_choice_numbers_add(&d->given, number);
     for (uint32_t i = 0; done && i < refuted->count; i++) {
         const uint32_t choice = d->together.at[refuted->first + i];
         done = rig_sat_add(sat, -literal_of(d, sat, read_of(d, choice), choice));
@@ -199,6 +193,50 @@ static void take_proposal(struct deciding *d, const struct rig_sat *sat)
         RIG_INVARIANT(d->chosen[i] != UINT32_MAX);
 }
 
+/* ---- the record ---- */
+
+void rig_choice_record_done(struct rig_choice_record *record)
+{
+    rig_ambiguous_reads_done(&record->ambiguous);
+    rig_choice_numbers_done(&record->numbers);
+    rig_decided_choices_vec_done(&record->held);
+    rig_decided_choices_vec_done(&record->cases);
+}
+
+/* Adds choices that decide the levels, where a record is wanted. */
+static enum rig_rc note_choices(struct deciding *d, struct rig_decided_choices_vec *decided, uint64_t levels,
+                                const uint32_t *choices, size_t count)
+{
+    struct rig_choice_numbers *numbers = &d->record->numbers;
+    const struct rig_decided_choices noted = {levels, (uint32_t)numbers->count, (uint32_t)count};
+    bool done = numbers->count + count < UINT32_MAX;
+    for (size_t i = 0; done && i < count; i++)
+        done = rig_choice_numbers_add(numbers, choices[i]);
+    return done && rig_decided_choices_vec_add(decided, noted) ? RIG_OK : no_memory(d);
+}
+
+/* The levels that hold with the proposal. */
+static enum rig_rc note_held(struct deciding *d, uint64_t held)
+{
+    const bool is_new = (held & ~d->held) != 0;
+    d->held |= held;
+    return d->record == NULL || !is_new ? RIG_OK
+                                        : note_choices(d, &d->record->held, held, d->chosen, d->ambiguous.reads.count);
+}
+
+/* The refuted choices of the solver's core, which are the cases of the level. */
+static enum rig_rc note_cases(struct deciding *d, unsigned level, const struct rig_sat_clauses *core)
+{
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; d->record != NULL && rc == RIG_OK && i < core->count; i++) {
+        if (core->at[i] < d->ambiguous.reads.count)
+            continue;
+        const struct refuted_choices *refuted = &d->refuted.at[d->given.at[core->at[i] - d->ambiguous.reads.count]];
+        rc = note_choices(d, &d->record->cases, RIG_LEVEL_BIT(level), &d->together.at[refuted->first], refuted->count);
+    }
+    return rc;
+}
+
 /* Checks the proposal: the level holds, is open, or refuted choices are learned. */
 static enum rig_rc try_proposal(struct deciding *d, unsigned level, struct rig_sat *sat, bool *ended)
 {
@@ -208,11 +246,11 @@ static enum rig_rc try_proposal(struct deciding *d, unsigned level, struct rig_s
     enum rig_rc rc = check_choices(d, NULL, &verdict);
     if (rc != RIG_OK)
         return rc;
-    d->held |= levels_with(verdict, RIG_FATE_HELD);
+    rc = note_held(d, levels_with(verdict, RIG_FATE_HELD));
     *ended = verdict->levels[level].fate != RIG_FATE_REFUTED;
     if (verdict->levels[level].fate == RIG_FATE_NOT_REFUTED)
         d->open |= RIG_LEVEL_BIT(level);
-    if (!*ended)
+    if (rc == RIG_OK && !*ended)
         rc = learn_all(d, verdict, level);
     for (size_t i = before; rc == RIG_OK && i < d->refuted.count; i++) {
         if (!add_refuted(d, sat, (uint32_t)i))
@@ -264,11 +302,11 @@ static int compare_txns(const void *left, const void *right)
 /* The transactions of the reads in the cases, ascending. */
 static bool list_txns(const struct deciding *d, const struct rig_sat_clauses *core, struct rig_witness *witness)
 {
-    struct choice_numbers txns = {0};
+    struct rig_choice_numbers txns = {0};
     bool done = true;
     for (size_t i = 0; done && i < core->count; i++) {
         if (core->at[i] < d->ambiguous.reads.count)
-            done = choice_numbers_add(&txns, d->ambiguous.reads.at[core->at[i]].txn);
+            done = rig_choice_numbers_add(&txns, d->ambiguous.reads.at[core->at[i]].txn);
     }
     if (done && txns.count > 0)
         qsort(txns.at, txns.count, sizeof txns.at[0], compare_txns);
@@ -281,7 +319,7 @@ static bool list_txns(const struct deciding *d, const struct rig_sat_clauses *co
     if (witness->txns != NULL && kept > 0)
         memcpy(witness->txns, txns.at, kept * sizeof txns.at[0]);
     witness->txn_count = (uint32_t)kept;
-    choice_numbers_done(&txns);
+    rig_choice_numbers_done(&txns);
     return witness->txns != NULL;
 }
 
@@ -314,7 +352,7 @@ static enum rig_rc add_witness(struct deciding *d, unsigned level, const struct 
                                   .refutes = rig_level_info((enum rig_level)level)->above};
     struct rig_buf cases;
     rig_buf_init(&cases, 0);
-    set_reads(d, d->none);
+    rig_ambiguous_reads_set(&d->ambiguous, d->chosen, d->none, d->history);
     bool done = room != NULL && list_txns(d, core, &witness);
     if (done) {
         say_cases(d, core, &cases);
@@ -375,6 +413,8 @@ static enum rig_rc refute(struct deciding *d, unsigned level, struct rig_sat *sa
     }
     if (rc == RIG_OK && *ended)
         rc = add_witness(d, level, &core);
+    if (rc == RIG_OK && *ended)
+        rc = note_cases(d, level, &core);
     rig_sat_clauses_done(&core);
     return rc;
 }
@@ -450,20 +490,8 @@ static void done(struct deciding *d)
     rig_history_free(d->history);
     rig_ambiguous_reads_done(&d->ambiguous);
     refuted_choices_list_done(&d->refuted);
-    choice_numbers_done(&d->together);
-    choice_numbers_done(&d->given);
-}
-
-/* The history with operations of its own, whose reads get the values that are chosen. NULL when memory runs out. */
-static struct rig_history *with_own_reads(const struct rig_history *history, struct rig_arena *arena)
-{
-    struct rig_txn_op *ops = rig_arena_array(arena, (size_t)history->op_count + 1, sizeof ops[0]);
-    struct rig_history *own = ops == NULL ? NULL : rig_history_share(history);
-    if (own == NULL)
-        return NULL;
-    memcpy(ops, history->ops, history->op_count * sizeof ops[0]);
-    own->ops = ops;
-    return own;
+    rig_choice_numbers_done(&d->together);
+    rig_choice_numbers_done(&d->given);
 }
 
 /* The check without choices has spent the rest. */
@@ -474,12 +502,14 @@ static int64_t budget_left(const struct rig_verdict *verdict)
 }
 
 enum rig_rc rig_repeated_values_decide(const struct rig_history *history, const struct rig_check_options *options,
-                                       struct rig_verdict *verdict, struct rig_err *err)
+                                       struct rig_verdict *verdict, struct rig_choice_record *record,
+                                       struct rig_err *err)
 {
     struct rig_verdict_storage *storage = verdict->storage;
-    struct deciding d = {.history = with_own_reads(history, &storage->arena),
+    struct deciding d = {.history = rig_ambiguous_reads_own(history, &storage->arena),
                          .options = options,
                          .verdict = verdict,
+                         .record = record,
                          .arena = &storage->arena,
                          .err = err,
                          .deadline_ns = rig_clock_now_ns() + budget_left(verdict)};
@@ -489,6 +519,10 @@ enum rig_rc rig_repeated_values_decide(const struct rig_history *history, const 
         rc = decide_levels(&d);
     if (rc == RIG_OK && d.ambiguous.reads.count > 0 && !d.ambiguous.too_many)
         rc = conclude(&d);
+    if (record != NULL) {
+        record->ambiguous = d.ambiguous;
+        d.ambiguous = (struct rig_ambiguous_reads){0};
+    }
     done(&d);
     return rc;
 }
@@ -499,7 +533,7 @@ enum rig_rc rig_repeated_values_check(const struct rig_history *history, const s
     struct rig_verdict *made = NULL;
     enum rig_rc rc = rig_check(history, options, &made, err);
     if (rc == RIG_OK && rig_repeated_values_matter(made))
-        rc = rig_repeated_values_decide(history, options, made, err);
+        rc = rig_repeated_values_decide(history, options, made, NULL, err);
     if (rc == RIG_OK)
         *verdict = made;
     else

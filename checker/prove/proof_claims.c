@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "history/model/fingerprint.h"
+#include "checker/prove/choices.h"
 #include "checker/prove/contradiction.h"
 #include "checker/prove/object_orders.h"
 #include "checker/prove/replay.h"
@@ -20,7 +21,13 @@ struct word {
 };
 
 struct reading {
-    struct rig_facts *facts;
+    struct rig_facts *raw;
+    struct rig_facts *facts; /* `raw`, or those with the choices that were made */
+    struct rig_choices choices;
+    struct rig_choice_vec refuted; /* of the cases so far, and where each ends in it */
+    struct rig_case_numbers ends;
+    uint32_t version;
+    bool has_choices; /* `choices` is initialised */
     struct rig_proved *claims;
     const char *at, *end; /* what is left of the file */
     uint32_t line;
@@ -258,6 +265,110 @@ static enum rig_rc read_refuted(struct reading *r)
     return rc;
 }
 
+/* ---- reads of repeated values ---- */
+
+static bool at_word(const struct reading *r, const char *text)
+{
+    const size_t size = strlen(text);
+    return (size_t)(r->end - r->at) > size && memcmp(r->at, text, size) == 0 &&
+           (r->at[size] == ' ' || r->at[size] == '\n');
+}
+
+/* Operation `op` of the transaction, by its number in the history. */
+static bool read_op(struct reading *r, uint32_t *op)
+{
+    uint32_t txn, number;
+    if (!read_txn(r, &txn) || !read_number(r, &number) || number >= rig_txn_op_count(r->raw->history, txn))
+        return false;
+    *op = r->raw->history->txns[txn].first_op + number;
+    return true;
+}
+
+/* "choose T i U j": read i of T shows what operation j of U wrote. "choose T i initial": what the key began with. */
+static enum rig_rc read_choice(struct reading *r)
+{
+    struct rig_choice choice = {.write = RIG_FACT_NONE};
+    if (!is_word(next_word(r), "choose") || !read_op(r, &choice.read))
+        return refuse(r, "not a choice of a read");
+    const bool is_initial = at_word(r, "initial");
+    if (is_initial)
+        (void)next_word(r);
+    if ((!is_initial && !read_op(r, &choice.write)) || !end_line(r))
+        return refuse(r, "not a choice of a read");
+    return rig_choices_make(&r->choices, choice, r->err);
+}
+
+/* One choice or more. */
+static enum rig_rc read_choices(struct reading *r)
+{
+    enum rig_rc rc = RIG_OK;
+    rig_choices_clear(&r->choices);
+    do
+        rc = read_choice(r);
+    while (rc == RIG_OK && at_word(r, "choose"));
+    return rc;
+}
+
+static enum rig_rc need_choices(struct reading *r)
+{
+    if (r->version < 2)
+        return refuse(r, "choices stand in proofs of version 2 only");
+    if (r->has_choices)
+        return RIG_OK;
+    r->has_choices = true;
+    return rig_choices_init(&r->choices, r->raw, r->err);
+}
+
+/* "choices": the claims that follow are of levels that are held with these. */
+static enum rig_rc read_section(struct reading *r)
+{
+    enum rig_rc rc = end_line(r) ? need_choices(r) : refuse(r, "not a line of choices");
+    if (rc == RIG_OK)
+        rc = read_choices(r);
+    if (rc == RIG_OK && !at_stop(r))
+        rc = refuse(r, "not a choice of a read");
+    if (rc == RIG_OK)
+        r->facts = &r->choices.facts;
+    return rc;
+}
+
+/* Choices, and the witness that refutes the levels with them. */
+static enum rig_rc read_case(struct reading *r, uint64_t levels)
+{
+    enum rig_rc rc = read_choices(r);
+    r->lines.count = 0;
+    while (rc == RIG_OK && !at_stop(r))
+        rc = read_line(r);
+    if (rc == RIG_OK)
+        rc = rig_facts_witness(&r->choices.facts, r->err);
+    if (rc == RIG_OK)
+        rc = rig_contradict(&r->choices.facts, levels, r->claims->assumed, &r->lines, r->err);
+    for (size_t i = 0; rc == RIG_OK && i < r->choices.made.count; i++) {
+        if (!rig_choice_vec_add(&r->refuted, r->choices.made.at[i]))
+            rc = rig_no_memory(r->err, "the cases");
+    }
+    if (rc == RIG_OK && (r->refuted.count >= UINT32_MAX || !rig_case_numbers_add(&r->ends, (uint32_t)r->refuted.count)))
+        rc = rig_no_memory(r->err, "the cases");
+    return rc;
+}
+
+/* "cases LEVEL...": they leave no choice. */
+static enum rig_rc read_cases(struct reading *r)
+{
+    uint64_t levels;
+    enum rig_rc rc = read_levels(r, &levels);
+    r->refuted.count = r->ends.count = 0;
+    if (rc == RIG_OK)
+        rc = need_choices(r);
+    while (rc == RIG_OK && !at_stop(r))
+        rc = read_case(r, levels);
+    if (rc == RIG_OK)
+        rc = rig_choices_refute(&r->choices, &r->refuted, &r->ends, r->err);
+    if (rc == RIG_OK)
+        r->claims->refuted |= rig_proved_levels_above(levels);
+    return rc;
+}
+
 /* ---- the file ---- */
 
 /* "total N", of all accounts. */
@@ -317,8 +428,9 @@ static enum rig_rc read_head(struct reading *r)
 {
     uint64_t fingerprint = 0;
     char text[24];
-    if (!is_word(next_word(r), "rig-proof") || !is_word(next_word(r), "1") || !end_line(r))
-        return refuse(r, "not a proof, or one of another version (expected `rig-proof 1`)");
+    if (!is_word(next_word(r), "rig-proof") || !read_number(r, &r->version) || r->version < 1 ||
+        r->version > RIG_PROOF_VERSION || !end_line(r))
+        return refuse(r, "not a proof, or one of another version (expected `rig-proof 1` or `rig-proof 2`)");
     const enum rig_rc rc = rig_history_fingerprint(r->facts->history, &fingerprint, r->err);
     if (rc != RIG_OK)
         return rc;
@@ -343,11 +455,18 @@ static enum rig_rc read_claims(struct reading *r)
         const struct word word = next_word(r);
         if (is_word(word, "end"))
             return end_line(r) && r->at == r->end ? RIG_OK : refuse(r, "something follows the end");
-        const bool claim = is_word(word, "held") || is_word(word, "refuted");
-        if (is_word(word, "held"))
+        const bool held = is_word(word, "held"), cases = is_word(word, "cases");
+        const bool claim = held || cases || is_word(word, "refuted");
+        if (r->facts != r->raw && ((claim && !held) || is_word(word, "assume")))
+            rc = refuse(r, "after choices only claims of levels that are held may follow");
+        else if (held)
             rc = read_held(r);
+        else if (cases)
+            rc = read_cases(r);
         else if (claim)
             rc = read_refuted(r);
+        else if (is_word(word, "choices"))
+            rc = read_section(r);
         else if (is_word(word, "assume"))
             rc = read_assumption(r);
         else if (is_word(word, "open"))
@@ -369,7 +488,8 @@ enum rig_rc rig_claims_prove(struct rig_facts *facts, const char *text, size_t s
 {
     RIG_REQUIRE(text != NULL || size == 0);
     RIG_REQUIRE(claims->count == 0 && claims->held == 0 && claims->refuted == 0);
-    struct reading r = {.facts = facts, .claims = claims, .at = text, .end = text + size, .line = 1, .err = err};
+    struct reading r = {
+        .raw = facts, .facts = facts, .claims = claims, .at = text, .end = text + size, .line = 1, .err = err};
     enum rig_rc rc = read_claims(&r);
     RIG_INVARIANT(rig_proved_levels_below(claims->held) == claims->held);
     RIG_INVARIANT(rig_proved_levels_above(claims->refuted) == claims->refuted);
@@ -378,5 +498,9 @@ enum rig_rc rig_claims_prove(struct rig_facts *facts, const char *text, size_t s
     events_done(&r.events);
     missed_done(&r.missed);
     rig_witness_lines_done(&r.lines);
+    rig_choice_vec_done(&r.refuted);
+    rig_case_numbers_done(&r.ends);
+    if (r.has_choices)
+        rig_choices_done(&r.choices);
     return rc;
 }

@@ -8,6 +8,8 @@
 
 #include "checker/prove/facts.h"
 
+#define RIG_PROOF_VERSION 2 /* the newest one; version 1 has no lines of choices */
+
 struct rig_proved {
     uint64_t held, refuted; /* proved levels, as bits, with those that follow from them */
     uint32_t count;         /* claims that were proved */

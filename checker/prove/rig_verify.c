@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/option_parse.h"
 #include "base/version.h"
 #include "history/model/fingerprint.h"
 #include "history/source/load.h"
+#include "history/types/object_kinds.h"
 #include "history/types/types.h"
 #include "checker/prove/proof_claims.h"
 #include "checker/prove/contradiction.h"
@@ -19,7 +21,7 @@
 enum { EXIT_PROVED = 0, EXIT_FALSE = 1, EXIT_UNDECIDED = 2, PATHS_MOST = 257 };
 
 static const char help[] =
-    "Usage: rig-verify [--quiet] [--workload W] HISTORY... PROOF\n"
+    "Usage: rig-verify [--quiet] [--workload W] [OPTION]... HISTORY... PROOF\n"
     "\n"
     "Replays a proof that `rig check --proof PROOF HISTORY` wrote: the order of the transactions for levels that are\n"
     "held, the witness for levels that are refuted. It uses the raw history alone and nothing of the checker.\n"
@@ -31,6 +33,9 @@ static const char help[] =
     "Options:\n"
     "  --quiet        print failures only\n"
     "  --workload W   the type of the history, where it does not show it (as for rig check)\n"
+    "  --permits N    locks of Jepsen's form: semaphores of N permits; with --workload lock\n"
+    "  --reentrant N  such locks: their owner may hold them N times\n"
+    "  --lease TIME   such locks: they may be taken away this long after they were asked for\n"
     "  --fingerprint  print the fingerprint of HISTORY, by which a proof names it; without PROOF\n"
     "  --help         print this\n"
     "  --version      print the version\n"
@@ -124,42 +129,88 @@ static bool find_workload(const char *name, struct rig_load_options *load)
     return false;
 }
 
+/* The command line. */
+struct request {
+    const char *paths[PATHS_MOST];
+    int count;
+    bool quiet, fingerprint;
+    struct rig_load_options load;
+    int64_t permits, reentrant, lease_ns; /* 0: not given */
+};
+
+/* The options of locks, which say what a file in Jepsen's form does not. False: it is none of them, or its value. */
+static bool take_rule(struct request *request, const char *name, const char *value)
+{
+    static const struct rig_option count = {.name = "the number", .type = RIG_OPTION_INT, .least = 1, .most = 1e6};
+    static const struct rig_option lease = {
+        .name = "the lease", .type = RIG_OPTION_DURATION, .least = 1e6, .most = 1e15};
+    struct rig_err err = {0};
+    if (strcmp(name, "--permits") == 0)
+        return rig_option_parse(&count, value, &request->permits, &err) == RIG_OK;
+    if (strcmp(name, "--reentrant") == 0)
+        return rig_option_parse(&count, value, &request->reentrant, &err) == RIG_OK;
+    return strcmp(name, "--lease") == 0 && rig_option_parse(&lease, value, &request->lease_ns, &err) == RIG_OK;
+}
+
+/* NULL, or what is wrong with the rules of locks. */
+static const char *find_lock(struct request *request)
+{
+    const int given = (request->permits > 0) + (request->reentrant > 0) + (request->lease_ns > 0);
+    if (given > 0 && (!request->load.workload_given || !rig_object_has_owners(request->load.workload)))
+        return "--permits, --reentrant and --lease are for locks with owners: add --workload lock";
+    if (given > 1)
+        return "--permits, --reentrant and --lease are for different kinds of locks: give one of them";
+    request->load.lock.lease_ns = request->lease_ns;
+    request->load.lock.limit = request->reentrant > 0  ? -request->reentrant
+                               : request->lease_ns > 0 ? 1
+                                                       : request->permits;
+    return NULL;
+}
+
+/* NULL, or what is wrong with the arguments. */
+static const char *read_arguments(int argc, char **argv, struct request *request)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--quiet") == 0)
+            request->quiet = true;
+        else if (strcmp(argv[i], "--fingerprint") == 0)
+            request->fingerprint = true;
+        else if (strcmp(argv[i], "--workload") == 0 && i + 1 < argc && find_workload(argv[i + 1], &request->load))
+            i++;
+        else if (argv[i][0] == '-' && i + 1 < argc && take_rule(request, argv[i], argv[i + 1]))
+            i++;
+        else if (argv[i][0] == '-' && argv[i][1] != '\0')
+            return "unknown option or workload, or a value that it cannot have; see --help";
+        else if (request->count == PATHS_MOST)
+            return "more than 257 files; see --help";
+        else
+            request->paths[request->count++] = argv[i];
+    }
+    return find_lock(request);
+}
+
 int main(int argc, char **argv)
 {
-    const char *paths[PATHS_MOST];
-    bool quiet = false, fingerprint = false;
-    struct rig_load_options load = {.form = RIG_FORM_AUTO};
+    struct request request = {.load = {.form = RIG_FORM_AUTO}};
     uint64_t number = 0;
-    int count = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0)
             return printf("%s", help) < 0 ? EXIT_FALSE : EXIT_PROVED;
         if (strcmp(argv[i], "--version") == 0)
             return printf("rig-verify %s\n", rig_version()) < 0 ? EXIT_FALSE : EXIT_PROVED;
-        if (strcmp(argv[i], "--quiet") == 0)
-            quiet = true;
-        else if (strcmp(argv[i], "--fingerprint") == 0)
-            fingerprint = true;
-        else if (strcmp(argv[i], "--workload") == 0 && i + 1 < argc && find_workload(argv[i + 1], &load))
-            i++;
-        else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return complain("unknown option or workload; see --help");
-        else if (count == PATHS_MOST)
-            return complain("more than 257 files; see --help");
-        else
-            paths[count++] = argv[i];
     }
-    const int records = fingerprint ? count : count - 1;
-    if (records < 1)
-        return complain("expected HISTORY and PROOF; see --help");
+    const char *wrong = read_arguments(argc, argv, &request);
+    const int records = request.fingerprint ? request.count : request.count - 1;
+    if (wrong != NULL || records < 1)
+        return complain(wrong != NULL ? wrong : "expected HISTORY and PROOF; see --help");
     struct rig_err err = {0};
     struct rig_history *history = NULL;
-    enum rig_rc rc = rig_history_load_ranks(paths, (size_t)records, &load, &history, &err);
-    if (rc == RIG_OK && fingerprint) {
+    enum rig_rc rc = rig_history_load_ranks(request.paths, (size_t)records, &request.load, &history, &err);
+    if (rc == RIG_OK && request.fingerprint) {
         rc = rig_history_fingerprint(history, &number, &err);
         (void)printf("%016llx\n", (unsigned long long)number);
     } else if (rc == RIG_OK) {
-        rc = verify(history, paths[records], quiet, &err);
+        rc = verify(history, request.paths[records], request.quiet, &err);
     }
     if (rc != RIG_OK)
         (void)fprintf(stderr, "rig-verify: %s\n", err.text);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "history/model/shared_value.h"
+
 /* One round of splitmix64 (Steele, Lea & Flood 2014) over what was and what is added. */
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -41,7 +43,7 @@ static void fill(const struct rig_history *history, struct hashes *h)
 static uint64_t hash_of_result(const struct rig_history *history, const struct hashes *h, const struct rig_txn_op *op)
 {
     if (op->read_state != RIG_READ_SEEN && rig_op_reads(op->kind))
-        return 0;
+        return rig_op_is_ambiguous(op) ? (uint64_t)op->value : 0;
     if (!rig_op_reads_sequence(op->kind))
         return (uint64_t)op->value;
     const struct rig_read_list list = rig_txn_op_list(history, op);

@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "history/model/history.h"
+#include "history/model/shared_value.h"
 #include "history/record/record_certificate.h"
 #include "history/record/record_cursor.h"
 #include "history/record/record_decoder.h"
@@ -224,7 +225,11 @@ static void put_list(struct rig_record_encoder *encoder, struct rig_encoder_key 
 static void put_read(struct rig_record_encoder *encoder, struct rig_encoder_key *entry, enum rig_outcome outcome,
                      const struct rig_record_read *read)
 {
-    if (read->state != RIG_READ_SEEN) {
+    if (read->state == RIG_READ_UNKNOWN && (encoder->head.flags & RIG_RECORD_SHARED_READS) != 0 &&
+        rig_value_is_shared(read->value)) {
+        rig_varint_put(&encoder->frame, RIG_READ_CODE_SHARED);
+        rig_varint_put_signed(&encoder->frame, rig_difference(read->value, entry->last_value));
+    } else if (read->state != RIG_READ_SEEN) {
         rig_varint_put(&encoder->frame, read->state == RIG_READ_NIL ? RIG_READ_CODE_NIL : RIG_READ_CODE_UNKNOWN);
     } else if (rig_data_type_has_sequences(&rig_data_types[encoder->head.workload])) {
         put_list(encoder, entry, outcome, read);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "history/model/shared_value.h"
 #include "history/record/record_lists.h"
 
 /*
@@ -311,6 +312,10 @@ RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struc
     } else if (code == RIG_READ_CODE_PREFIX) {
         mop->read_state = RIG_READ_SEEN;
         mop->value = rig_sum(decoder->keys.at[number].last_value, rig_cursor_signed(cursor));
+    } else if (code == RIG_READ_CODE_SHARED && (decoder->shape->flags & RIG_RECORD_SHARED_READS) != 0) {
+        mop->value = rig_sum(decoder->keys.at[number].last_value, rig_cursor_signed(cursor));
+        if (!rig_value_is_shared(mop->value))
+            return damaged_at(decoder, *cursor, "a read of a value that no writes share");
     } else {
         return damaged_at(decoder, *cursor, "a sequence read from a type whose reads are single numbers");
     }

@@ -76,7 +76,8 @@ enum {
     RIG_RECORD_RANK = 1024,          /* version 2: the record is one of a run over several ranks */
     RIG_RECORD_READS_AT_ONCE = 2048, /* version 2: see `reads_at_once` of struct rig_history */
     RIG_RECORD_ALL_ROWS = 4096,      /* version 2: see `has_all_rows` of struct rig_history */
-    RIG_RECORD_FLAGS_KNOWN = 8191,
+    RIG_RECORD_SHARED_READS = 8192,  /* version 2: results may be values that several writes share */
+    RIG_RECORD_FLAGS_KNOWN = 16383,
     RIG_RECORD_FLAGS_KNOWN_1 = 7, /* by version 1 */
 };
 
@@ -128,6 +129,7 @@ enum {
     RIG_READ_CODE_UNKNOWN = 0,
     RIG_READ_CODE_NIL = 1,
     RIG_READ_CODE_APART = 2,  /* shares c elements with the spine, then differs */
+    RIG_READ_CODE_SHARED = 2, /* registers, with RIG_RECORD_SHARED_READS: the value that several writes share follows */
     RIG_READ_CODE_PREFIX = 3, /* + 2 * (elements by which the spine is longer); registers: the value follows */
     RIG_READ_CODE_LONGER = 4, /* + 2 * (elements beyond the spine - 1), which follow and extend the spine */
 };

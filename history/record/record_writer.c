@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/vec.h"
 #include "history/model/read_list.h"
+#include "history/model/shared_value.h"
 #include "history/record/packing.h"
 #include "history/record/record_decoder.h"
 #include "history/record/record_encoder.h"
@@ -75,7 +76,7 @@ static bool gather_completion(struct writer *writer, uint32_t txn, struct rig_re
             .origin = 1, /* the spine is the origin of all lists that begin with it */
             .origin_count = list.shared,
         };
-        any = any || mops[i].read_state != RIG_READ_UNKNOWN;
+        any = any || mops[i].read_state != RIG_READ_UNKNOWN || rig_op_is_ambiguous(&mops[i]);
     }
     *completion = (struct rig_record_completion){
         .outcome = (enum rig_outcome)history->txns[txn].outcome,
@@ -182,6 +183,15 @@ static enum rig_rc write_header(struct writer *writer, struct rig_err *err)
     return rc;
 }
 
+static bool has_shared_reads(const struct rig_history *history)
+{
+    for (uint32_t op = 0; rig_workload_repeats_values(history->workload) && op < history->op_count; op++) {
+        if (rig_op_is_ambiguous(&history->ops[op]))
+            return true;
+    }
+    return false;
+}
+
 /* Sets the header's flags from the events. False when memory runs out. */
 static bool find_flags(const struct rig_history *history, unsigned *flags)
 {
@@ -189,13 +199,13 @@ static bool find_flags(const struct rig_history *history, unsigned *flags)
     struct rig_event event;
     int64_t last = INT64_MIN;
     uint64_t next = 0;
-    *flags = (history->key_texts != NULL ? RIG_RECORD_TEXT_KEYS : 0U) |
-             (history->keyword_keys ? RIG_RECORD_KEYWORD_KEYS : 0U) |
-             (history->value_keys ? RIG_RECORD_VALUE_KEYS : 0U) | (history->fault_count > 0 ? RIG_RECORD_FAULTS : 0U) |
-             (history->certificate != NULL ? RIG_RECORD_CERTIFICATE : 0U) |
-             (history->rank.count > 0 ? RIG_RECORD_RANK : 0U) |
-             (history->reads_at_once ? RIG_RECORD_READS_AT_ONCE : 0U) |
-             (history->has_all_rows ? RIG_RECORD_ALL_ROWS : 0U);
+    *flags =
+        (history->key_texts != NULL ? RIG_RECORD_TEXT_KEYS : 0U) |
+        (history->keyword_keys ? RIG_RECORD_KEYWORD_KEYS : 0U) | (history->value_keys ? RIG_RECORD_VALUE_KEYS : 0U) |
+        (history->fault_count > 0 ? RIG_RECORD_FAULTS : 0U) |
+        (history->certificate != NULL ? RIG_RECORD_CERTIFICATE : 0U) |
+        (history->rank.count > 0 ? RIG_RECORD_RANK : 0U) | (history->reads_at_once ? RIG_RECORD_READS_AT_ONCE : 0U) |
+        (history->has_all_rows ? RIG_RECORD_ALL_ROWS : 0U) | (has_shared_reads(history) ? RIG_RECORD_SHARED_READS : 0U);
     if (!rig_event_walk_init(&walk, history))
         return false;
     while (rig_event_walk_next(&walk, &event)) {

@@ -7,8 +7,10 @@
 #include "checker/infer/type_inference.h"
 #include "checker/decide/counters/counter_levels.h"
 #include "checker/judge/judge.h"
+#include "checker/judge/repeated_values.h"
 #include "checker/judge/row_levels.h"
 #include "checker/objects/object_order.h"
+#include "checker/judge/proof/choice_claims.h"
 #include "checker/judge/proof/prove_order.h"
 #include "checker/judge/proof/witness_lines.h"
 #include "checker/prove/witness/single_line.h"
@@ -26,15 +28,15 @@ enum {
 
 struct proving {
     const struct rig_history *history;
-    const struct rig_verdict *verdict;
+    const struct rig_verdict *verdict, *without; /* without choices of reads; else the same */
     const struct rig_check_options *options;
     struct rig_judge judge;
     struct rig_problem problem; /* the question that was asked last, and whether it is of items alone */
     bool has_problem, is_of_items;
     bool has_total; /* the assumption is written */
     struct rig_prove_events events;
-    struct rig_row_missed missed; /* of an order of rows */
-    struct rig_buf *text;
+    struct rig_row_missed missed;   /* of an order of rows */
+    struct rig_buf *text, *assumed; /* the claims, and what they assume: the same buffer, unless one is of cases */
     struct rig_err *err;
 };
 
@@ -245,9 +247,8 @@ static const char *why_without_order(const struct proving *p, enum rig_level lev
 }
 
 /* The strongest first: the levels that follow from one need no order of their own. */
-static enum rig_rc prove_held(struct proving *p)
+static enum rig_rc prove_held(struct proving *p, uint64_t left)
 {
-    uint64_t left = levels_of(p->verdict, RIG_FATE_HELD);
     enum rig_rc rc = RIG_OK;
     for (unsigned i = RIG_LEVEL_COUNT; rc == RIG_OK && i-- > 0;) {
         const enum rig_level level = (enum rig_level)i;
@@ -279,31 +280,46 @@ static enum rig_rc prove_held(struct proving *p)
 static const unsigned assumptions =
     RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_SEQUENTIAL_KEYS) | RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS);
 
-static bool write_witness(struct proving *p, enum rig_level level, const struct rig_witness *witness)
+/* Those of cases are written once. */
+static void assume(struct proving *p, const char *line)
 {
-    const size_t size = p->text->size;
+    if (p->assumed == p->text || strstr(rig_buf_text(p->assumed), line) == NULL)
+        rig_buf_add_text(p->assumed, line);
+}
+
+static void write_assumptions(struct proving *p, enum rig_level level, const struct rig_witness *witness)
+{
     const unsigned assumed = rig_witness_assumed(witness);
     if ((assumed & RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS)) != 0 &&
         (rig_levels_below_committed & RIG_LEVEL_BIT(level)) != 0)
-        rig_buf_add_text(p->text, "assume wfr-keys\n");
+        assume(p, "assume wfr-keys\n");
     if ((assumed & RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_SEQUENTIAL_KEYS)) != 0)
-        rig_buf_add_text(p->text, "assume sequential-keys\n");
+        assume(p, "assume sequential-keys\n");
     if ((assumed & RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS)) != 0)
-        rig_buf_add_text(p->text, "assume linearizable-keys\n");
+        assume(p, "assume linearizable-keys\n");
     if (witness->anomaly == RIG_ANOMALY_NEGATIVE_BALANCE)
-        rig_buf_add_text(p->text, "assume non-negative-balances\n");
+        assume(p, "assume non-negative-balances\n");
     if (rig_takes_total(p->history, witness)) {
         if (!p->has_total)
-            rig_buf_printf(p->text, "assume total %" PRId64 "\n", p->options->total.value);
+            rig_buf_printf(p->assumed, "assume total %" PRId64 "\n", p->options->total.value);
         p->has_total = true;
     }
-    rig_buf_printf(p->text, "refuted %s\n", rig_level_info(level)->name);
+}
+
+static bool write_witness(struct proving *p, enum rig_level level, const struct rig_witness *witness)
+{
+    const size_t size = p->text->size, assumed_size = p->assumed->size;
+    write_assumptions(p, level, witness);
+    if (p->assumed == p->text)
+        rig_buf_printf(p->text, "refuted %s\n", rig_level_info(level)->name);
     if (rig_prove_witness(p->history, witness, p->text)) {
         rig_buf_add_text(p->text, ".\n");
         return true;
     }
-    if (!p->text->failed)
+    if (!p->text->failed && !p->assumed->failed) {
+        p->assumed->size = assumed_size;
         p->text->size = size;
+    }
     return false;
 }
 
@@ -328,7 +344,7 @@ static bool prove_refuted(struct proving *p, enum rig_level level)
 /* The weakest first: the levels above one that is proved need no witness of their own. */
 static void prove_all_refuted(struct proving *p)
 {
-    uint64_t left = levels_of(p->verdict, RIG_FATE_REFUTED);
+    uint64_t left = levels_of(p->without, RIG_FATE_REFUTED);
     for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
         const enum rig_level level = (enum rig_level)i;
         if ((left & RIG_LEVEL_BIT(i)) == 0)
@@ -342,45 +358,128 @@ static void prove_all_refuted(struct proving *p)
 
 /* ---- the file ---- */
 
-static enum rig_rc prove_all(struct proving *p)
+static enum rig_rc write_head(struct proving *p, unsigned version)
 {
     uint64_t fingerprint = 0;
-    enum rig_rc rc = rig_history_fingerprint(p->history, &fingerprint, p->err);
+    const enum rig_rc rc = rig_history_fingerprint(p->history, &fingerprint, p->err);
     if (rc != RIG_OK)
         return rc;
-    rig_buf_printf(p->text, "rig-proof 1\nhistory %016" PRIx64 "\n", fingerprint);
+    rig_buf_printf(p->text, "rig-proof %u\nhistory %016" PRIx64 "\n", version, fingerprint);
     if ((p->options->assumptions & RIG_ASSUMES_PREFILLED) != 0 &&
         rig_type_inference(p->history->workload)->found_no_row != NULL)
         rig_buf_add_text(p->text, "assume prefilled\n");
     if (p->options->initial.known && rig_workload_may_begin(p->history->workload))
         rig_buf_printf(p->text, "assume initial %s\n", RIG_VALUE_SHOWN(p->options->initial.value));
-    prove_all_refuted(p);
-    if (levels_of(p->verdict, RIG_FATE_HELD) != 0)
-        rc = rig_judge_infer(&p->judge, p->history, false, p->err);
-    if (rc == RIG_OK)
-        rc = prove_held(p);
-    for (unsigned i = 0; rc == RIG_OK && i < RIG_LEVEL_COUNT; i++) {
+    return RIG_OK;
+}
+
+static enum rig_rc write_end(struct proving *p)
+{
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
         if (p->verdict->levels[i].fate == RIG_FATE_NOT_REFUTED)
             say_open(p, (enum rig_level)i, "not decided");
     }
     rig_buf_add_text(p->text, "end\n");
-    return rc == RIG_OK && p->text->failed ? no_memory(p) : rc;
+    return p->text->failed ? no_memory(p) : RIG_OK;
 }
 
-enum rig_rc rig_prove(const struct rig_history *history, const struct rig_verdict *verdict,
-                      const struct rig_check_options *options, struct rig_buf *text, struct rig_err *err)
+static enum rig_rc claim_held(struct proving *p, uint64_t levels)
 {
-    struct proving p = {.history = history, .verdict = verdict, .options = options, .text = text, .err = err};
+    const enum rig_rc rc = levels == 0 ? RIG_OK : rig_judge_infer(&p->judge, p->history, false, p->err);
+    return rc == RIG_OK ? prove_held(p, levels) : rc;
+}
+
+static enum rig_rc prove_all(struct proving *p)
+{
+    enum rig_rc rc = write_head(p, 1);
+    if (rc != RIG_OK)
+        return rc;
+    prove_all_refuted(p);
+    rc = claim_held(p, levels_of(p->verdict, RIG_FATE_HELD));
+    return rc == RIG_OK ? write_end(p) : rc;
+}
+
+/* Levels that the choices of reads decide. */
+static enum rig_rc prove_choices(struct proving *p)
+{
+    struct rig_verdict *verdict = NULL;
+    struct rig_choice_record record = {0};
+    const uint64_t refuted = levels_of(p->without, RIG_FATE_REFUTED);
+    enum rig_rc rc = rig_check(p->history, p->options, &verdict, p->err);
+    if (rc == RIG_OK)
+        rc = rig_repeated_values_decide(p->history, p->options, verdict, &record, p->err);
+    if (rc == RIG_OK) {
+        p->verdict = verdict;
+        rc = write_head(p, record.held.count > 0 || record.cases.count > 0 ? 2 : 1);
+    }
+    if (rc == RIG_OK) {
+        prove_all_refuted(p);
+        rc = rig_choice_claims_refuted(p->history, p->options, &record, levels_of(verdict, RIG_FATE_REFUTED) & ~refuted,
+                                       p->text, p->err);
+    }
+    if (rc == RIG_OK)
+        rc =
+            rig_choice_claims_held(p->history, p->options, &record, levels_of(verdict, RIG_FATE_HELD), p->text, p->err);
+    if (rc == RIG_OK)
+        rc = write_end(p);
+    rig_choice_record_done(&record);
+    rig_verdict_free(verdict);
+    return rc;
+}
+
+static struct proving begin(const struct rig_history *history, const struct rig_verdict *verdict,
+                            const struct rig_check_options *options, struct rig_buf *text, struct rig_err *err)
+{
+    struct proving p = {.history = history,
+                        .verdict = verdict,
+                        .without = verdict,
+                        .options = options,
+                        .text = text,
+                        .assumed = text,
+                        .err = err};
     /* An order that rests on assumptions explains a history with them; one without them is as good. */
     rig_judge_init(&p.judge, 1,
                    (struct rig_assumptions){.made = options->assumptions & RIG_ASSUMES_PREFILLED,
                                             .total = options->total,
                                             .initial = options->initial},
                    options->limit_bytes);
-    const enum rig_rc rc = prove_all(&p);
-    rig_judge_done(&p.judge);
-    rig_problem_done(&p.problem);
-    rig_prove_events_done(&p.events);
-    rig_row_missed_done(&p.missed);
+    return p;
+}
+
+static void done(struct proving *p)
+{
+    rig_judge_done(&p->judge);
+    rig_problem_done(&p->problem);
+    rig_prove_events_done(&p->events);
+    rig_row_missed_done(&p->missed);
+}
+
+enum rig_rc rig_prove(const struct rig_history *history, const struct rig_verdict *verdict,
+                      const struct rig_check_options *options, struct rig_buf *text, struct rig_err *err)
+{
+    struct proving p = begin(history, verdict, options, text, err);
+    const enum rig_rc rc = rig_repeated_values_matter(verdict) ? prove_choices(&p) : prove_all(&p);
+    done(&p);
     return rc;
+}
+
+enum rig_rc rig_prove_held(const struct rig_history *history, const struct rig_verdict *verdict,
+                           const struct rig_check_options *options, uint64_t levels, struct rig_buf *text,
+                           struct rig_err *err)
+{
+    struct proving p = begin(history, verdict, options, text, err);
+    const enum rig_rc rc = claim_held(&p, levels);
+    done(&p);
+    return rc;
+}
+
+bool rig_prove_case(const struct rig_history *history, const struct rig_verdict *verdict,
+                    const struct rig_check_options *options, enum rig_level level, struct rig_buf *assumed,
+                    struct rig_buf *text)
+{
+    struct proving p = begin(history, verdict, options, text, NULL);
+    p.assumed = assumed;
+    const bool proved = prove_refuted(&p, level);
+    done(&p);
+    return proved;
 }
