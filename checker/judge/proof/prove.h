@@ -16,8 +16,8 @@
 #include "base/buf.h"
 #include "checker/judge/check.h"
 
-/* `verdict`: of rig_check(), without choices, on this history with these options, in the exact lattice. Adds the proof to
- * `text`. RIG_E_LIMIT when memory runs out. */
+/* `verdict`: of rig_check(), without choices, on this history with these options, in the exact lattice. Adds the proof
+ * to `text`. RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_prove(const struct rig_history *history, const struct rig_verdict *verdict,
                       const struct rig_check_options *options, struct rig_buf *text, struct rig_err *err);
 
