@@ -306,8 +306,8 @@ struct rig_run_env {
     /* With RIG_DRIVER_PREFILLS: `setup` makes a row for each of the keys 0 to this - 1, an empty list or a register
      * without a value. Every session sees these rows, on every server. 0: keys have no row before their first write. */
     int64_t prefilled_keys;
-    bool rolls_back;                       /* some transactions have a rollback */
-    uint32_t clauses;                      /* of sql: bits of enum rig_row_clause_kind that statements may have */
+    bool rolls_back;  /* some transactions have a rollback */
+    uint32_t clauses; /* of sql: bits of enum rig_row_clause_kind and RIG_ROW_HAS_...: what statements have */
     enum rig_certificate_mode certificate; /* one that rig_driver.certificates has, or NONE */
 };
 

@@ -125,6 +125,9 @@ struct rig_generator_options {
     double pairs;                    /* sql: share of the other reads that are an inner join */
     double limits;                   /* sql: share of the other reads that show the first rows in an order */
     double references;               /* sql: share of the inserted rows that have u, and of those that have r */
+    double upserts;                  /* sql: share of the other inserts that are upserts */
+    double checks;                   /* sql: share of the other inserted rows that have a CHECK */
+    double moves;                    /* sql: share of the updates that change primary keys */
     int64_t amount_most;             /* of an increment or a transfer */
     double amount_negative;          /* share of the increments of counters that are below 0 */
     int64_t accounts;                /* of a bank: their number */

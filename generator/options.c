@@ -349,6 +349,27 @@ const struct rig_option rig_generator_option_table[] = {
      .help =
          "type sql: share of the inserted rows that have a unique value, and of those that refer to one; the tables "
          "have these constraints, and rig checks that they hold after the load"},
+    {.name = "statements.upserts",
+     RIG_OPTION_VARIED(.chance = 0.3, .values = "40%", .with = "workload.type=sql"),
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(upserts),
+     .default_text = "0%",
+     .help = "type sql: share of the inserts of single rows that are upserts (ON CONFLICT DO UPDATE, ON DUPLICATE KEY "
+             "UPDATE) by a unique value; not with the drivers sql and odbc"},
+    {.name = "statements.checks",
+     RIG_OPTION_VARIED(.chance = 0.3, .values = "40%", .with = "workload.type=sql"),
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(checks),
+     .default_text = "0%",
+     .help = "type sql: share of the other inserted rows that have a CHECK to keep, of two columns, of a range or of "
+             "values that are not NULL; an update that would break it fails; not with the drivers sql and odbc"},
+    {.name = "statements.key-updates",
+     RIG_OPTION_VARIED(.chance = 0.3, .values = "30%", .with = "workload.type=sql"),
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(moves),
+     .default_text = "0%",
+     .help = "type sql: share of the updates that also change the primary keys of their rows; not with the drivers "
+             "sql and odbc"},
     {.name = "amount.most",
      .type = RIG_OPTION_INT,
      .offset = AT(amount_most),
@@ -525,6 +546,9 @@ static const struct effect {
     {"statements.limits", DRAWN, T(SQL)},
     {"statements.skip-locked", DRAWN, T(SQL)},
     {"statements.references", DRAWN, T(SQL)},
+    {"statements.upserts", DRAWN, T(SQL)},
+    {"statements.checks", DRAWN, T(SQL)},
+    {"statements.key-updates", DRAWN, T(SQL)},
     {"amount.most", DRAWN, T(COUNTER) | T(BANK)},
     {"amount.negative", DRAWN, T(COUNTER)},
     {"accounts.count", DRAWN, T(BANK)},

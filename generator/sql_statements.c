@@ -114,6 +114,15 @@ static uint32_t draw_contents(struct rig_generator *generator)
     return contents;
 }
 
+/* An insert of a row with a CHECK, which it keeps. A contents that breaks the one that is drawn gets none. */
+static int64_t draw_guarded(struct rig_rng *rng, int64_t count, uint32_t contents)
+{
+    const uint32_t guard = RIG_ROW_GUARDS_ORDER + below(rng, RIG_ROW_GUARDS_VALUES);
+    return rig_row_keeps_check(contents | guard << RIG_ROW_GUARD_BIT)
+               ? rig_row_guarded_number(count, contents, guard, RIG_ROWS_INSERT)
+               : rig_row_sql_number(count, contents, RIG_ROWS_INSERT);
+}
+
 /* The number of an insert. Its u and r have few values, so that rows refer to each other. */
 static int64_t draw_insert(struct rig_generator *generator, struct rig_key_slot *slot)
 {
@@ -127,7 +136,7 @@ static int64_t draw_insert(struct rig_generator *generator, struct rig_key_slot 
             keyed = rig_row_with_code(keyed, column, RIG_ROW_ZERO + below(rng, REFERENCED));
     }
     if (!rig_row_is_keyed(keyed))
-        return plain;
+        return chance(rng, generator->options.checks) ? draw_guarded(rng, count, contents) : plain;
     const int64_t number = rig_row_keyed_number(count, keyed, RIG_ROWS_INSERT);
     return number != 0 ? number : plain;
 }
@@ -171,7 +180,10 @@ uint32_t rig_generator_clauses(const struct rig_generator_options *options)
            (options->absences > 0 ? UINT32_C(1) << RIG_ROW_ABSENT : 0) |
            (options->skips > 0 ? UINT32_C(1) << RIG_ROW_SKIPS : 0) |
            (options->pairs > 0 ? UINT32_C(1) << RIG_ROW_PAIRS : 0) |
-           (options->limits > 0 ? UINT32_C(1) << RIG_ROW_LIMIT : 0);
+           (options->limits > 0 ? UINT32_C(1) << RIG_ROW_LIMIT : 0) |
+           (options->upserts > 0 ? UINT32_C(1) << RIG_ROW_UPSERT : 0) |
+           (options->checks > 0 ? UINT32_C(1) << RIG_ROW_HAS_CHECKS : 0) |
+           (options->moves > 0 ? UINT32_C(1) << RIG_ROW_HAS_MOVES : 0);
 }
 
 static struct rig_op condition_op(const struct rig_generator *generator, int64_t key, int64_t value)
@@ -220,6 +232,30 @@ static uint32_t draw_insert_select(struct rig_generator *generator, struct rig_k
     return 3;
 }
 
+/* An upsert by a unique value. It assigns a constant to a row that is there. */
+static uint32_t draw_upsert(struct rig_generator *generator, struct rig_key_slot *slot, struct rig_op *ops)
+{
+    struct rig_rng *rng = &generator->rng;
+    const uint32_t contents =
+        rig_row_with_code(draw_contents(generator), RIG_ROW_UNIQUE, RIG_ROW_ZERO + below(rng, REFERENCED));
+    const int64_t number = rig_row_keyed_number(rig_generator_value(generator, slot), contents, RIG_ROWS_INSERT);
+    const uint32_t column = below(rng, RIG_ROW_VALUE_COLUMNS);
+    const struct rig_row_assigning a = {.column = column,
+                                        .form = RIG_ROW_SET_CONSTANT,
+                                        .constant = draw_code(rng, generator->options.nulls),
+                                        .source = column == RIG_ROW_TEXT ? (uint32_t)RIG_ROW_TEXT : 0};
+    if (number == 0)
+        return 0;
+    ops[0] = condition_op(generator, slot->key, number);
+    ops[1] = condition_op(generator, slot->key, rig_row_clause_value(RIG_ROW_UPSERT, 0, 0));
+    ops[2] = condition_op(generator, slot->key, rig_row_tests_value(0, RIG_ROW_LISTED, RIG_ROW_SELECTED));
+    ops[3] = (struct rig_op){generator->type->read_op, slot->key, 0};
+    ops[4] = condition_op(
+        generator, slot->key,
+        rig_row_sql_number(rig_generator_value(generator, slot), rig_row_assignment_bits(&a), RIG_ROWS_UPDATE));
+    return 5;
+}
+
 /* The assignments of an update with a subquery. */
 static uint64_t draw_assigned_subquery(struct rig_generator *generator)
 {
@@ -249,9 +285,11 @@ static uint32_t draw_change(struct rig_generator *generator, struct rig_key_slot
         count += add_further(generator, selects ? RIG_ROW_SOURCE : RIG_ROW_ABSENT, slot->key, ops);
     ops[count++] = condition_op(generator, slot->key, draw_condition(generator, RIG_ROW_SELECTED));
     ops[count++] = (struct rig_op){generator->type->read_op, slot->key, 0};
-    const uint64_t payload = selects                     ? draw_assigned_subquery(generator)
-                             : action == RIG_ROWS_UPDATE ? draw_assignments(generator)
-                                                         : 0;
+    uint64_t payload = selects                     ? draw_assigned_subquery(generator)
+                       : action == RIG_ROWS_UPDATE ? draw_assignments(generator)
+                                                   : 0;
+    if (action == RIG_ROWS_UPDATE && chance(&generator->rng, options->moves))
+        payload |= RIG_ROW_MOVES_KEY;
     ops[count++] =
         condition_op(generator, slot->key, rig_row_sql_number(rig_generator_value(generator, slot), payload, action));
     return count;
@@ -313,6 +351,9 @@ uint32_t rig_sql_statement_draw(struct rig_generator *generator, struct rig_op *
         return draw_change(generator, slot, choice < options->updates ? RIG_ROWS_UPDATE : RIG_ROWS_DELETE, ops);
     if (chance(&generator->rng, options->subqueries))
         return draw_insert_select(generator, slot, ops);
+    const uint32_t upserts = chance(&generator->rng, options->upserts) ? draw_upsert(generator, slot, ops) : 0;
+    if (upserts > 0)
+        return upserts;
     ops[0] = condition_op(generator, slot->key, draw_insert(generator, slot));
     return 1;
 }

@@ -406,6 +406,8 @@ static void add_clause(const struct rig_history *history, uint32_t txn, uint32_t
         rig_buf_add_text(text, " for a subquery");
     else if (clause.kind == RIG_ROW_SKIPS)
         rig_buf_add_text(text, " without locked rows");
+    else if (clause.kind == RIG_ROW_UPSERT)
+        rig_buf_add_text(text, ", by the unique value of an upsert,");
     else if (clause.kind == RIG_ROW_LIMIT)
         rig_say(history, text, " by %s and id, the first %d,", column_name(clause.column), (int32_t)clause.partner);
 }
@@ -587,10 +589,47 @@ static void add_broken(const struct rig_history *history, const struct rig_witne
         add_dangling(history, w, (int)rig_row_value_of(code), code, text);
 }
 
+/* "a = 7, b = 3" and so on: the values that the check is about. */
+static void add_checked_values(uint32_t contents, struct rig_buf *text)
+{
+    static const uint8_t columns[][2] = {[RIG_ROW_UNGUARDED] = {0, 0},
+                                         [RIG_ROW_GUARDS_ORDER] = {0, 1},
+                                         [RIG_ROW_GUARDS_RANGE] = {2, 2},
+                                         [RIG_ROW_GUARDS_VALUES] = {1, RIG_ROW_TEXT}};
+    const uint8_t *of = columns[rig_row_guard_of(contents)];
+    for (uint32_t i = 0; i < 2 && (i == 0 || of[1] != of[0]); i++) {
+        rig_buf_printf(text, "%s%c = ", i == 0 ? "" : ", ", rig_row_column_name(of[i]));
+        rig_row_say_code(RIG_ROW_PLAIN_WORDS, of[i], rig_row_column_code(contents, of[i]), text);
+    }
+}
+
+/* A version that a CHECK or NOT NULL forbids. */
+static void add_checked(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    const uint32_t contents = (uint32_t)w->other_value;
+    const int64_t number = rig_txn_ops(history, w->txns[0])[w->op].value;
+    rig_say(history, text,
+            rig_row_inserts(number) ? "%T inserted row %V of table %K with " : "%T left row %V of table %K with ",
+            w->txns[0], w->value, w->key);
+    if (rig_row_inserts_null_guard(number)) {
+        rig_buf_add_text(text, "g = NULL, and g is NOT NULL.");
+        return;
+    }
+    add_checked_values(contents, text);
+    rig_buf_printf(text, " and g = %u, which %s forbids", (unsigned)rig_row_guard_of(contents),
+                   rig_row_check_text(rig_row_guard_of(contents)));
+    if (w->txn_count == 2)
+        rig_say(history, text, "; %T left the version before", w->txns[1]);
+    rig_buf_add_char(text, '.');
+}
+
 static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
-    if (w->anomaly == RIG_ANOMALY_BROKEN_UNIQUE || w->anomaly == RIG_ANOMALY_BROKEN_REFERENCE) {
-        add_broken(history, w, text);
+    if (rig_anomaly_is_of_constraint(w->anomaly)) {
+        if (w->anomaly == RIG_ANOMALY_BROKEN_CHECK)
+            add_checked(history, w, text);
+        else
+            add_broken(history, w, text);
         return;
     }
     const bool missed = w->anomaly == RIG_ANOMALY_PREDICATE_READ_MISS;

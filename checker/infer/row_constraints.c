@@ -60,18 +60,24 @@ static struct life life_of(const struct rig_row_chains *rows, uint32_t insert)
     return life;
 }
 
+static struct rig_noncyclic noncyclic_of(const struct rig_row_chains *rows, enum rig_anomaly anomaly,
+                                         const struct rig_row_write *row, const struct rig_row_write *other)
+{
+    return (struct rig_noncyclic){.anomaly = anomaly,
+                                  .key = row->key,
+                                  .txn = row->txn,
+                                  .op = row->op,
+                                  .other = other == NULL ? UINT32_MAX : other->txn,
+                                  .other_op = other == NULL ? UINT32_MAX : other->op,
+                                  .unsettled = rows->history->txns[row->txn].outcome != RIG_OUTCOME_OK};
+}
+
 static bool note(const struct rig_row_chains *rows, struct rig_noncyclic_findings *noncyclic, enum rig_anomaly anomaly,
                  const struct rig_row_write *row, const struct rig_row_write *other, int64_t other_id)
 {
-    const struct rig_noncyclic found = {.anomaly = anomaly,
-                                        .key = row->key,
-                                        .txn = row->txn,
-                                        .op = row->op,
-                                        .other = other == NULL ? UINT32_MAX : other->txn,
-                                        .other_op = other == NULL ? UINT32_MAX : other->op,
-                                        .unsettled = rows->history->txns[row->txn].outcome != RIG_OUTCOME_OK,
-                                        .value = row->number,
-                                        .other_value = other_id};
+    struct rig_noncyclic found = noncyclic_of(rows, anomaly, row, other);
+    found.value = row->number;
+    found.other_value = other_id;
     return rig_noncyclic_note(noncyclic, &found);
 }
 
@@ -201,14 +207,40 @@ static bool check_table(const struct rig_row_chains *rows, uint32_t key, struct 
     return done;
 }
 
+/* Whether a statement left a version that a CHECK or NOT NULL forbids. */
+static bool breaks_check(const struct rig_row_version *version, int64_t number)
+{
+    return version->contents != RIG_ROW_CONTENTS_UNKNOWN &&
+           (!rig_row_keeps_check(version->contents) || rig_row_inserts_null_guard(number));
+}
+
+/* Versions follow from the statements that made them, so no time and no other row matters. */
+static bool check_versions(const struct rig_row_chains *rows, struct rig_noncyclic_findings *noncyclic)
+{
+    for (uint32_t i = 0; i < rows->version_count; i++) {
+        const struct rig_row_version *version = &rows->versions[i];
+        const struct rig_row_write *by = &rows->statements[version->statement];
+        if (!rows->committed[by->txn] || !breaks_check(version, by->number))
+            continue;
+        const struct rig_row_write *before =
+            version->before == RIG_ROW_NONE ? NULL : &rows->statements[rows->versions[version->before].statement];
+        struct rig_noncyclic found = noncyclic_of(rows, RIG_ANOMALY_BROKEN_CHECK, by, before);
+        found.value = version->id;
+        found.other_value = (int64_t)version->contents;
+        if (!rig_noncyclic_note(noncyclic, &found))
+            return false;
+    }
+    return true;
+}
+
 bool rig_row_check_constraints(const struct rig_row_chains *rows, struct rig_noncyclic_findings *noncyclic)
 {
     const struct rig_history *history = rows->history;
     struct owners owners[CODES] = {{{0}}};
     struct life_vec referring = {0};
-    bool done = true;
-    if (history->workload != RIG_WORKLOAD_SQL || history->truncated || history->lost_count > 0)
-        return true;
+    bool done = history->workload != RIG_WORKLOAD_SQL || check_versions(rows, noncyclic);
+    if (!done || history->workload != RIG_WORKLOAD_SQL || history->truncated || history->lost_count > 0)
+        return done;
     for (uint32_t key = 0; done && key < history->key_count; key++)
         done = check_table(rows, key, owners, &referring, noncyclic);
     for (uint32_t code = 0; code < CODES; code++)

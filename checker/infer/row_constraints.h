@@ -9,6 +9,11 @@
  * not whole, and at none it may be if its insert failed. A finding rests on rows that certainly were there, and on
  * values that no row may have had. Without invocations only the end counts.
  *
+ * CHECK and NOT NULL are about one version of a row. Its contents follow from its statements, so a version that a
+ * committed transaction left and that breaks one is a finding by itself, also in a history without its end.
+ *
+ * broken-check: `txn` left row `value` with the contents `other_value`; `other` left the version that it replaced, or
+ * is UINT32_MAX where it inserted the row.
  * broken-unique: `txn` inserted row `value`, `other` row `other_value`, and at some moment both were there.
  * broken-reference: `txn` inserted row `value`, which was there and referred to none; `other` deleted row
  * `other_value`, the last one to which it could refer, or is UINT32_MAX where none had been inserted.
@@ -21,7 +26,7 @@
 #include "checker/infer/noncyclic.h"
 #include "checker/infer/row_versions.h"
 
-/* False when memory runs out. A truncated history, and one that lost operations, show nothing. */
+/* False when memory runs out. A truncated history, and one that lost operations, show broken checks only. */
 bool rig_row_check_constraints(const struct rig_row_chains *rows, struct rig_noncyclic_findings *noncyclic);
 
 #endif

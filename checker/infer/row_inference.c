@@ -370,7 +370,7 @@ static bool may_have_partners(const struct infer *in, uint32_t txn, uint32_t op)
 {
     const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
     const uint32_t *first = &in->rows->insert_first[ops[op].key];
-    return rig_row_clause_before(ops, op).kind != RIG_ROW_SKIPS &&
+    return !rig_row_may_skip(rig_row_clause_before(ops, op).kind) &&
            first[1] - first[0] > rig_txn_op_list(in->history, &ops[op]).count / 2;
 }
 

@@ -68,6 +68,8 @@ static const char *misfit_of_read(const struct rig_txn_op *ops, uint32_t count, 
                                                                : "a condition without its read";
     if (!rig_row_clause_of(ops[i].value, &clause))
         return "a clause that is not one of rig's";
+    if (clause.kind == RIG_ROW_UPSERT && i + 1 < count && ops[i + 1].value == ops[i].value)
+        return NULL; /* in the place of an insert that did not happen */
     if (i + 2 >= count || rig_row_clause_before(ops, i + 2).kind != clause.kind)
         return "a clause without its read";
     const struct rig_row_where asked = rig_row_condition_at(ops, i + 2);
@@ -77,6 +79,8 @@ static const char *misfit_of_read(const struct rig_txn_op *ops, uint32_t count, 
                           !rig_row_inserts(ops[i + 3].value);
     if (clause.kind == RIG_ROW_LIMIT && (asked.way != RIG_ROW_SELECTED || replaces))
         return "a limit of a read that locks its rows, aggregates them or changes them";
+    if (clause.kind == RIG_ROW_UPSERT && !replaces)
+        return "an upsert without what it does to a row that is there";
     if (!rig_row_is_further(clause.kind))
         return NULL;
     const uint32_t own = rig_row_own_read(ops, count, i + 2);

@@ -147,7 +147,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
                 A(G1A) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(FUTURE_READ) | A(INTERNAL) | A(INTERNAL_PREDICATE),
         },
     [RIG_WORKLOAD_PREDICATE] = ROWS(0, .has_certificates = true, .certified_by_rows = true),
-    [RIG_WORKLOAD_SQL] = ROWS(A(BROKEN_UNIQUE) | A(BROKEN_REFERENCE), .certified_by_rows = true),
+    [RIG_WORKLOAD_SQL] = ROWS(A(BROKEN_UNIQUE) | A(BROKEN_CHECK) | A(BROKEN_REFERENCE), .certified_by_rows = true),
     [RIG_WORKLOAD_LOG] =
         {
             .infer = rig_infer_logs,

@@ -20,6 +20,8 @@
     X(GARBAGE_READ, "garbage-read", false, "a read shows a value that no transaction wrote", "KA20 4.2")               \
     X(BROKEN_UNIQUE, "broken-unique", false, "two rows have the same value in a unique column after the load",         \
       "SQL:2016")                                                                                                      \
+    X(BROKEN_CHECK, "broken-check", false, "a row has values that a CHECK or NOT NULL of its table forbids",           \
+      "SQL:2016")                                                                                                      \
     X(BROKEN_REFERENCE, "broken-reference", false, "a foreign key refers to no row after the load", "SQL:2016")        \
     X(IMPOSSIBLE_VALUE, "impossible-value", false, "a read of a counter shows a value to which no increments sum up",  \
       "Jepsen, counter")                                                                                               \
@@ -149,6 +151,13 @@ __extension__ typedef unsigned __int128 rig_anomaly_set;
 _Static_assert(RIG_ANOMALY_COUNT <= 128, "a set of anomalies has 128 bits");
 
 const struct rig_anomaly_info *rig_anomaly_info(enum rig_anomaly anomaly);
+
+/* Whether it is a constraint of a table that rows break. */
+static inline bool rig_anomaly_is_of_constraint(enum rig_anomaly anomaly)
+{
+    return anomaly == RIG_ANOMALY_BROKEN_UNIQUE || anomaly == RIG_ANOMALY_BROKEN_CHECK ||
+           anomaly == RIG_ANOMALY_BROKEN_REFERENCE;
+}
 
 /* Every cycle is of one shape, by its rw edges, and of one form, by its process and real-time edges. */
 enum rig_shape { RIG_SHAPE_G0, RIG_SHAPE_G1C, RIG_SHAPE_SINGLE, RIG_SHAPE_NONADJACENT, RIG_SHAPE_G2, RIG_SHAPE_COUNT };

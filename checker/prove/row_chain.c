@@ -2,7 +2,7 @@
 
 #include "base/bug.h"
 
-static uint32_t contents_at(const struct rig_history *history, uint32_t key, int64_t id, int64_t version);
+uint32_t rig_row_contents_at_version(const struct rig_history *history, uint32_t key, int64_t id, int64_t version);
 
 /* ---- operations ---- */
 
@@ -23,7 +23,7 @@ struct rig_row_where rig_row_asked_at(const struct rig_txn_op *ops, uint32_t op)
 /* For rig_row_add_partners(). */
 static uint32_t contents_shown(const void *context, uint32_t key, int64_t id, int64_t version)
 {
-    return contents_at(context, key, id, version);
+    return rig_row_contents_at_version(context, key, id, version);
 }
 
 struct rig_row_where rig_row_asked_by(const struct rig_history *history, uint32_t txn, uint32_t op)
@@ -293,9 +293,8 @@ static int64_t version_before(const struct rig_history *history, uint32_t key, i
     return 0;
 }
 
-/* The contents of the row at that version: its statements from the insert on, each applied to what the one before left.
- * */
-static uint32_t contents_at(const struct rig_history *history, uint32_t key, int64_t id, int64_t version)
+/* Its statements from the insert on, each applied to what the one before left. */
+uint32_t rig_row_contents_at_version(const struct rig_history *history, uint32_t key, int64_t id, int64_t version)
 {
     struct rig_row_touches all = {0};
     uint32_t contents = RIG_ROW_CONTENTS_UNKNOWN;
@@ -318,7 +317,8 @@ enum rig_row_met rig_row_meets_at(const struct rig_history *history, const struc
                                   uint32_t key, int64_t id, int64_t version)
 {
     const bool asks_contents = condition->column == RIG_ROW_BY_TESTS;
-    const uint32_t contents = asks_contents ? contents_at(history, key, id, version) : RIG_ROW_CONTENTS_UNKNOWN;
+    const uint32_t contents =
+        asks_contents ? rig_row_contents_at_version(history, key, id, version) : RIG_ROW_CONTENTS_UNKNOWN;
     const bool is_gone = rig_row_action(version) == RIG_ROWS_DELETE;
     if (asks_contents && contents == RIG_ROW_CONTENTS_UNKNOWN && !is_gone)
         return RIG_ROW_MET_UNKNOWN;

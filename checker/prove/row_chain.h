@@ -68,6 +68,9 @@ struct rig_row_walk rig_row_walk_along(const struct rig_history *history, uint32
 /* The next version. False: that was the last one, or `lacks` says why their order is not known. */
 bool rig_row_walk_on(struct rig_row_walk *walk, const char **lacks);
 
+/* The contents of the row at that version; RIG_ROW_CONTENTS_UNKNOWN. Time: its versions times the history. */
+uint32_t rig_row_contents_at_version(const struct rig_history *history, uint32_t key, int64_t id, int64_t version);
+
 enum rig_row_met { RIG_ROW_IS_UNMET, RIG_ROW_IS_MET, RIG_ROW_MET_UNKNOWN };
 
 /* Whether the row meets the condition at that version, whose contents are what its statements make of the insert's. */

@@ -58,7 +58,7 @@ const char *rig_my_schema_columns(const struct rig_my_schema *schema)
     if (rig_my_schema_has_element_rows(schema))
         return "k bigint NOT NULL, v bigint NOT NULL, n bigint NOT NULL AUTO_INCREMENT, PRIMARY KEY (k, v), KEY (n)";
     if (schema->workload == RIG_WORKLOAD_SQL)
-        return rig_sql_random_columns(RIG_SQL_RANDOM_MYSQL);
+        return rig_sql_random_columns(RIG_SQL_RANDOM_MYSQL, schema->clauses);
     if (schema->workload == RIG_WORKLOAD_PREDICATE)
         return "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, c bigint NOT NULL, "
                "p bigint NOT NULL DEFAULT 0, PRIMARY KEY (k, id), KEY (k, c)";
@@ -282,8 +282,11 @@ enum rig_rc rig_my_schema_init(struct rig_my_schema *schema, const struct rig_ru
     if (env->rows != NULL && options->sql.row_padding_bytes > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.row-padding: the tables of programs have columns of their own; leave it out");
-    *schema = (struct rig_my_schema){
-        .options = options, .workload = env->workload, .rows = env->rows, .prefilled = env->prefilled_keys > 0};
+    *schema = (struct rig_my_schema){.options = options,
+                                     .workload = env->workload,
+                                     .rows = env->rows,
+                                     .prefilled = env->prefilled_keys > 0,
+                                     .clauses = env->clauses};
     find_place(schema, env);
     const uint32_t count = env->rows != NULL ? 2 * env->rows->statement_count
                                              : (uint32_t)options->sql.tables * statements_of_table(schema);

@@ -56,7 +56,8 @@ struct rig_my_schema {
     const struct rig_row_schema *rows; /* the tables of programs, in place of those of the workload; NULL: none */
     struct rig_my_row_statement *row_statements; /* owned */
     char prefix[RIG_MY_TABLE_BYTES];
-    bool prefilled; /* keys have rows without a value before the load */
+    bool prefilled;   /* keys have rows without a value before the load */
+    uint32_t clauses; /* of struct rig_run_env */
 };
 
 /* `env` and `options` outlive it. Safe for rig_my_schema_done() after a failure. */

@@ -72,7 +72,7 @@ const char *rig_pg_schema_columns(const struct rig_pg_schema *schema)
     if (rig_sql_is_row(schema->workload))
         return "k bigint PRIMARY KEY, v bigint[] NOT NULL, taken bigint";
     if (schema->workload == RIG_WORKLOAD_SQL)
-        return rig_sql_random_columns(RIG_SQL_RANDOM_POSTGRES);
+        return rig_sql_random_columns(RIG_SQL_RANDOM_POSTGRES, schema->clauses);
     if (is_table(schema->workload)) {
         static const char *const tables[] = {
             [RIG_PG_ROWS_NO_INDEX] = "k bigint, id bigint, v bigint, c bigint, p bigint",
@@ -286,6 +286,7 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_ru
     *schema = (struct rig_pg_schema){.options = options, .workload = env->workload, .rows = env->rows};
     schema->views = env->certificate == RIG_CERTIFICATE_FULL;
     schema->run_name = env->run_name;
+    schema->clauses = env->clauses;
     rig_pg_place_find(env, options, &schema->place);
     schema->statement_count = RIG_PG_FIXED_COUNT + tables * RIG_PG_OF_TABLE_COUNT;
     schema->statements = calloc(schema->statement_count, sizeof *schema->statements);

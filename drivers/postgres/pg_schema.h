@@ -78,6 +78,7 @@ struct rig_pg_schema {
     struct rig_pg_statement *statements; /* owned */
     size_t statement_count;
     const char *run_name;              /* borrowed */
+    uint32_t clauses;                  /* of struct rig_run_env */
     bool views;                        /* statements return their snapshots and the writers of rows (pg_view.h) */
     const struct rig_row_schema *rows; /* the tables of programs, in place of those of the workload; NULL: none */
 };

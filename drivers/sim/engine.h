@@ -153,6 +153,8 @@ enum {
       "without another test")                                                                                          \
     X(STALE_FOREIGN_KEY, "stale-foreign-key", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_SQL,                                   \
       "a commit checks references between rows as they were when its transaction began")                               \
+    X(STALE_CHECK, "stale-check", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_SQL,                                               \
+      "the CHECKs of an update are evaluated on the row as it was before")                                             \
     X(WRONG_LIMIT, "wrong-limit", 1 << RIG_SIM_SNAPSHOT, 1 << RIG_WORKLOAD_SQL,                                        \
       "a limit counts rows that other transactions have changed since the snapshot, and does not show them")           \
     X(STALE_SUBQUERY, "stale-subquery", RIG_SIM_AT_ANY, 1 << RIG_WORKLOAD_SQL,                                         \

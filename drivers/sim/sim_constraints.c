@@ -57,12 +57,24 @@ static bool keeps_inserted(const struct rig_sim_engine *engine, const struct rig
            (reference == RIG_ROW_NULL || count_rows(engine, work, left->table, RIG_ROW_UNIQUE, reference, seen) > 0);
 }
 
+/* A bug checks an update on the row as it was before it. */
+static bool keeps_check(struct rig_sim_engine *engine, const struct rig_sim_left_row *left)
+{
+    if (!rig_row_is_of_sql(left->number))
+        return true;
+    if (left->contents == RIG_ROW_CONTENTS_UNKNOWN || rig_row_keeps_check(left->contents))
+        return !rig_row_inserts_null_guard(left->number);
+    return left->row != NONE && rig_sim_bug_strikes(engine, RIG_SIM_BUG_STALE_CHECK);
+}
+
 bool rig_sim_keeps_constraints(struct rig_sim_engine *engine, const struct rig_sim_predicate_work *work, uint64_t begun)
 {
     const uint64_t seen = rig_sim_bug_strikes(engine, RIG_SIM_BUG_STALE_FOREIGN_KEY) ? begun : NEWEST;
     for (size_t i = 0; i < work->left.count; i++) {
         const struct rig_sim_left_row *left = &work->left.at[i];
         const bool inserted = left->row == NONE && left->number != 0;
+        if (left->number != 0 && !keeps_check(engine, left))
+            return false;
         if (inserted && rig_row_is_of_sql(left->number) && !keeps_inserted(engine, work, left, seen))
             return false;
         if (left->row != NONE && left->number == 0 && !keeps_removed(engine, work, left, seen))

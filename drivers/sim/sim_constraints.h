@@ -3,7 +3,8 @@
  * and r refers to the u of a row of the same table.
  *
  * A commit checks them for the rows that it inserts and removes, on the newest rows and its own; the commit that would
- * break one fails. A bug checks references on the rows as they were when the transaction began.
+ * break one fails. A bug checks references on the rows as they were when the transaction began. CHECK and NOT NULL hold
+ * for each row that it leaves; a bug checks an update on the row as it was.
  *
  * Time: the rows of a table, for each such row. Threads: one.
  */

@@ -496,6 +496,17 @@ static bool run_selection(struct statement *s)
     return view_rest(s, rows_before);
 }
 
+static bool run_insert(struct statement *s)
+{
+    const int64_t id = s->session->ops[s->op].value;
+    if (rig_row_has_source(id))
+        take_source(s, s->op - 1);
+    return (!uses_snapshots(s->engine) || show(s)) && number_work(s) && note_write(s, id, id) &&
+           rig_sim_left_rows_add(&s->work->left, (struct rig_sim_left_row){s->table, NONE, NONE, id, id,
+                                                                           rig_row_contents_from(id, 0, &s->source)}) &&
+           view_row(s, s->op, s->work->number, uses_snapshots(s->engine));
+}
+
 static bool run_read(struct statement *s)
 {
     const struct rig_op *ops = s->session->ops;
@@ -507,6 +518,12 @@ static bool run_read(struct statement *s)
     s->limit = kind == RIG_ROW_LIMIT ? clause.partner : 0;
     s->condition.is_ordered = kind == RIG_ROW_LIMIT;
     s->condition.ordered_column = clause.column;
+    if (kind == RIG_ROW_UPSERT && s->op >= 3) {
+        s->condition.is_joined = true;
+        s->condition.joined_column = RIG_ROW_UNIQUE;
+        s->condition.joined_values =
+            UINT32_C(1) << rig_row_column_code((uint32_t)rig_row_payload(ops[s->op - 3].value), RIG_ROW_UNIQUE);
+    }
     find_further(s);
     const struct rig_op *behind = s->op + 1 < s->session->op_count ? &ops[s->op + 1] : NULL;
     if (behind != NULL && behind->kind == RIG_OP_ROW && behind->key == ops[s->op].key && behind->value > 0 &&
@@ -532,18 +549,22 @@ static bool run_read(struct statement *s)
     }
     if (s->clause.kind == RIG_ROW_PAIRS)
         return note_partners(s) && read_partners(s, result.first_element, result.count);
+    if (kind == RIG_ROW_UPSERT && result.count == 0) {
+        struct statement insert = *s;
+        insert.op = s->op - 3;
+        insert.number = 0;
+        return run_insert(&insert);
+    }
     return s->clause.kind != RIG_ROW_PARTNERS || read_partners(s, result.first_element, result.count);
 }
 
-static bool run_insert(struct statement *s)
+/* The kind of the clause that the operation is. */
+static enum rig_row_clause_kind clause_at(const struct rig_sim_session *session, uint32_t op)
 {
-    const int64_t id = s->session->ops[s->op].value;
-    if (rig_row_has_source(id))
-        take_source(s, s->op - 1);
-    return (!uses_snapshots(s->engine) || show(s)) && number_work(s) && note_write(s, id, id) &&
-           rig_sim_left_rows_add(&s->work->left, (struct rig_sim_left_row){s->table, NONE, NONE, id, id,
-                                                                           rig_row_contents_from(id, 0, &s->source)}) &&
-           view_row(s, s->op, s->work->number, uses_snapshots(s->engine));
+    struct rig_row_clause clause = {.kind = RIG_ROW_NO_CLAUSE};
+    if (op < session->op_count && session->ops[op].kind == RIG_OP_ROW)
+        (void)rig_row_clause_of(session->ops[op].value, &clause);
+    return clause.kind;
 }
 
 enum rig_sim_progress rig_sim_run_row_operation(struct rig_sim_engine *engine, struct rig_sim_session *session)
@@ -552,6 +573,8 @@ enum rig_sim_progress rig_sim_run_row_operation(struct rig_sim_engine *engine, s
     const bool inserts = op->kind == RIG_OP_ROW && op->value > 0 && rig_row_inserts(op->value);
     struct statement s = {
         .engine = engine, .session = session, .work = &session->work->predicate, .op = session->next_op};
+    if (inserts && clause_at(session, session->next_op + 1) == RIG_ROW_UPSERT)
+        return RIG_SIM_WENT_ON; /* with the read behind it */
     if (!inserts && op->kind != RIG_OP_READ_WHERE)
         return RIG_SIM_WENT_ON; /* a part of the read behind it or before it */
     const bool moves = !uses_snapshots(engine) || rig_sim_bug_strikes(engine, RIG_SIM_BUG_MOVING_SNAPSHOT);

@@ -196,6 +196,20 @@ static enum rig_rc check_lacks(const struct rig_sql_program_schema *schema, stru
                         "workload.statements.limits: random SQL has FETCH FIRST, and the dialect of %s has the `limit` "
                         "`%s`; set the share to 0%%",
                         product, schema->dialect->limit);
+    static const struct {
+        int bit;
+        const char *share, *what;
+    } parts[] = {{RIG_ROW_UPSERT, "upserts", "standard SQL has no upsert that shows the row"},
+                 {RIG_ROW_HAS_CHECKS, "checks", "its tables are declared without CHECKs"},
+                 {RIG_ROW_HAS_MOVES, "key-updates", "its tables have primary keys that do not change"}};
+    for (uint32_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if ((env->clauses >> parts[i].bit & 1) != 0)
+            return rig_fail(
+                err, RIG_E_PLAN,
+                "workload.statements.%s: random SQL through a dialect is standard SQL, and %s; set the share "
+                "to 0%%",
+                parts[i].share, parts[i].what);
+    }
     if (schema->options->lock_reads > 0 && schema->dialect->lock == NULL)
         return rig_fail(err, RIG_E_PLAN, "database.lock-reads: %s has no reads that lock: %s", product,
                         lacks[RIG_SQL_LACKS_LOCKING_READS] != NULL ? lacks[RIG_SQL_LACKS_LOCKING_READS]
@@ -261,7 +275,8 @@ static void add_columns(const struct rig_sql_program_schema *schema, const char 
     const enum rig_workload workload = schema->env->workload;
     const char *integer = schema->dialect->integer;
     if (workload == RIG_WORKLOAD_SQL) {
-        rig_buf_add_text(sql, rig_sql_random_columns(rig_sql_program_random_dialect(schema->dialect)));
+        rig_buf_add_text(sql,
+                         rig_sql_random_columns(rig_sql_program_random_dialect(schema->dialect), schema->env->clauses));
         rig_buf_printf(sql, ", FOREIGN KEY (r) REFERENCES %s (u)", table);
         return;
     }

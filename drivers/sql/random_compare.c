@@ -476,6 +476,31 @@ static enum rig_rc compare_constraints(struct compared *c, struct rig_err *err)
         rig_buf_text(&c->sql));
 }
 
+/* A CHECK or NOT NULL that is not there, or that means something else, would look like one that is broken. */
+static enum rig_rc compare_checks(struct compared *c, struct rig_err *err)
+{
+    static const struct {
+        const char *values;
+        bool right;
+    } rows[] = {{"1, 1, 1, NULL, 1", true},    {"NULL, 1, 9, NULL, 1", true}, {"2, 1, 1, NULL, 1", false},
+                {"9, 1, -5, NULL, 2", true},   {"1, 1, NULL, NULL, 2", true}, {"1, 1, 6, NULL, 2", false},
+                {"1, NULL, 1, 'a', 3", false}, {"1, 1, 1, NULL, 3", false},   {"NULL, 1, 1, 'a', 3", true},
+                {"1, 1, 1, 'a', NULL", false}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct rig_err refused = {.rc = RIG_OK};
+        rig_buf_clear(&c->sql);
+        rig_buf_printf(&c->sql, "INSERT INTO %s (k, id, v, a, b, c, t, g) VALUES (-1, %u, 0, %s)", c->table,
+                       COMPARED_ROWS + 10 + i, rows[i].values);
+        if ((ask(c, NULL, &refused) == RIG_OK) != rows[i].right)
+            return rig_fail(err, RIG_E_CLUSTER,
+                            "the database %s a row that %s the CHECKs of the workload sql, before the load: `%.300s`; "
+                            "set workload.statements.checks to 0%% where it has no CHECKs",
+                            rows[i].right ? "rejects" : "takes", rows[i].right ? "keeps" : "breaks",
+                            rig_buf_text(&c->sql));
+    }
+    return RIG_OK;
+}
+
 /* H2 checks references row by row, so those that refer to others go first. */
 static enum rig_rc remove_rows(struct compared *c, struct rig_err *err)
 {
@@ -503,6 +528,8 @@ enum rig_rc rig_sql_random_compare(enum rig_sql_random_dialect dialect, struct r
         rc = compare_forms(&c, err);
     if (rc == RIG_OK && rig_sql_random_has_key_in_table(dialect))
         rc = compare_constraints(&c, err);
+    if (rc == RIG_OK && (own->run->env->clauses >> RIG_ROW_HAS_CHECKS & 1) != 0)
+        rc = compare_checks(&c, err);
     if (rc == RIG_OK)
         rc = remove_rows(&c, err);
     rig_buf_done(&c.sql);

@@ -46,7 +46,8 @@ struct statement {
     struct rig_row_where condition;
     bool skips; /* SKIP LOCKED */
     struct rig_row_clause limit;
-    int64_t number; /* of what it writes; 0: it reads */
+    int64_t number;   /* of what it writes; 0: it reads */
+    int64_t upserted; /* the insert of an upsert, whose `number` is what it does to a row that is there; 0: none */
     struct further further;
 };
 
@@ -92,6 +93,15 @@ static bool is_insert_select(const struct rig_transaction *transaction, uint32_t
            ops[op + 1].value > 0 && rig_row_inserts(ops[op + 1].value) && rig_row_has_source(ops[op + 1].value);
 }
 
+/* The kind of the clause that the operation is. */
+static enum rig_row_clause_kind clause_at(const struct rig_transaction *transaction, uint32_t op)
+{
+    struct rig_row_clause clause = {.kind = RIG_ROW_NO_CLAUSE};
+    if (op < transaction->op_count && is_condition(&transaction->ops[op]))
+        (void)rig_row_clause_of(transaction->ops[op].value, &clause);
+    return clause.kind;
+}
+
 /* False: the operation has no statement of its own. */
 static bool find_statement(const struct rig_transaction *transaction, uint32_t op, struct statement *s)
 {
@@ -104,14 +114,16 @@ static bool find_statement(const struct rig_transaction *transaction, uint32_t o
     s->limit = s->further.clause;
     if (rig_sql_is_silent(transaction, op) || rig_row_is_further(clause.kind))
         return false;
+    s->upserted = 0;
     if (of->kind == RIG_OP_ROW) {
         s->number = of->value;
-        return true;
+        return clause_at(transaction, op + 1) != RIG_ROW_UPSERT; /* then it is at the read */
     }
     (void)tests_before(ops, op, &s->condition);
     s->skips = clause.kind == RIG_ROW_SKIPS;
     s->limit = clause.kind == RIG_ROW_LIMIT ? clause : s->limit;
     s->number = rig_sql_number_behind(transaction, op);
+    s->upserted = clause.kind == RIG_ROW_UPSERT && op >= 3 ? ops[op - 3].value : 0;
     const uint32_t read = rig_sql_random_further(transaction, op);
     if (is_insert_select(transaction, op)) {
         s->number = ops[op + 1].value;
@@ -236,6 +248,14 @@ static void add_read(const struct statement *s, struct rig_buf *sql)
         rig_buf_printf(sql, "%s%s", locks[s->dialect][way], s->skips ? " SKIP LOCKED" : "");
 }
 
+/* The assignment that changes the primary key of each row that an update writes. */
+static const char *moved_key(const struct statement *s)
+{
+    const bool moves =
+        rig_row_action(s->number) == RIG_ROWS_UPDATE && (rig_row_payload(s->number) & RIG_ROW_MOVES_KEY) != 0;
+    return moves ? ", n = -n" : "";
+}
+
 /* ---- subqueries ---- */
 
 /* The rows of the source as a text of pairs. `lead`: before each, and none between them. */
@@ -338,7 +358,7 @@ static void add_alone(const struct statement *s, const struct rig_row_assigning 
 static void add_update_select(const struct statement *s, struct rig_buf *sql)
 {
     const bool alone = s->dialect == RIG_SQL_RANDOM_SQLITE;
-    rig_buf_printf(sql, "UPDATE %s SET p = v, v = %" PRId64, s->table, s->number);
+    rig_buf_printf(sql, "UPDATE %s SET p = v, v = %" PRId64 "%s", s->table, s->number, moved_key(s));
     add_assigned(s, false, add_plain, sql);
     if (alone)
         add_assigned(s, true, add_alone, sql);
@@ -358,7 +378,7 @@ static void add_update_select(const struct statement *s, struct rig_buf *sql)
 static void add_collected_value(const struct statement *s, const struct rig_row_assigning *a, struct rig_buf *sql)
 {
     (void)s;
-    static const char *const values[] = {"y.n", "y.g", "y.l"};
+    static const char *const values[] = {"y.w", "y.g", "y.l"};
     const char *value = values[a->constant - RIG_ROW_COUNT_CODE];
     if (a->form == RIG_ROW_SET_SUM)
         rig_buf_printf(sql, ", %s = (%s + %s) %% 10", column_name(a->column), column_name(a->source), value);
@@ -369,15 +389,15 @@ static void add_collected_value(const struct statement *s, const struct rig_row_
 /* The same of MySQL, which assigns no rows of columns: the subquery is a table of one row. */
 static void add_collected_select(const struct statement *s, struct rig_buf *sql)
 {
-    rig_buf_printf(sql, "UPDATE %s, (SELECT COUNT(*) %% 10 AS n, MAX(v %% %d) AS g, MIN(v %% %d) AS l, ", s->table,
+    rig_buf_printf(sql, "UPDATE %s, (SELECT COUNT(*) %% 10 AS w, MAX(v %% %d) AS g, MIN(v %% %d) AS l, ", s->table,
                    RIG_ROW_SOURCE_MODULUS, RIG_ROW_SOURCE_MODULUS);
     add_list(s, true, sql);
     rig_buf_add_text(sql, " AS q");
     add_source(s, sql);
     rig_buf_printf(sql,
                    ") AS y SET p = v, v = %" PRId64
-                   " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', v, y.q))",
-                   s->number);
+                   " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', v, y.q))%s",
+                   s->number, moved_key(s));
     add_assigned(s, false, add_plain, sql);
     add_assigned(s, true, add_collected_value, sql);
     add_where(s, sql);
@@ -402,12 +422,38 @@ static void add_keys(const struct statement *s, struct rig_buf *sql)
 static void add_insert(const struct statement *s, struct rig_buf *sql)
 {
     const bool keyed = rig_row_class(s->number) == RIG_ROW_KEYED_CLASS;
-    rig_buf_printf(sql, "INSERT INTO %s (k, id, v, a, b, c, t%s) VALUES (%" PRId64 ", %" PRId64 ", %" PRId64 ", ",
-                   s->table, keyed ? ", u, r" : "", s->key, s->number, s->number);
-    rig_row_say_contents(words_of(s->dialect), (uint32_t)rig_row_payload(s->number), RIG_ROW_VALUE_COLUMNS, sql);
+    const bool guarded = rig_row_class(s->number) == RIG_ROW_GUARDED_CLASS;
+    const uint32_t contents = (uint32_t)rig_row_payload(s->number);
+    rig_buf_printf(sql, "INSERT INTO %s%s (k, id, v, a, b, c, t%s) VALUES (%" PRId64 ", %" PRId64 ", %" PRId64 ", ",
+                   s->table, s->upserted != 0 && s->dialect != RIG_SQL_RANDOM_MYSQL ? " AS x" : "",
+                   keyed     ? ", u, r"
+                   : guarded ? ", g"
+                             : "",
+                   s->key, s->number, s->number);
+    rig_row_say_contents(words_of(s->dialect), contents, RIG_ROW_VALUE_COLUMNS, sql);
     if (keyed)
         add_keys(s, sql);
+    if (guarded && rig_row_inserts_null_guard(s->number))
+        rig_buf_add_text(sql, ", NULL");
+    else if (guarded)
+        rig_buf_printf(sql, ", %u", (unsigned)rig_row_guard_of(contents));
     rig_buf_add_char(sql, ')');
+}
+
+/* An upsert. It shows the row that it changed, and the version that it replaced; PostgreSQL and SQLite show one that it
+ * inserted, too, with 0. */
+static void add_upsert(const struct statement *s, struct rig_buf *sql)
+{
+    const bool collects = s->dialect == RIG_SQL_RANDOM_MYSQL;
+    struct statement inserts = *s;
+    inserts.number = s->upserted;
+    add_insert(&inserts, sql);
+    rig_buf_printf(sql,
+                   collects ? " ON DUPLICATE KEY UPDATE p = v, v = %" PRId64 " + 0 * LENGTH(@rig := CONCAT(id, ',', v))"
+                            : " ON CONFLICT (k, u) DO UPDATE SET p = x.v, v = %" PRId64,
+                   s->number);
+    rig_row_say_assignments(words_of(s->dialect), rig_row_payload(s->number), ", ", sql);
+    rig_buf_add_text(sql, collects ? "" : " RETURNING id, COALESCE(p, 0)");
 }
 
 /* Of MySQL: part 0 clears @rig, the last one reads it. @rig takes v, which its own assignment sees as it was, and not
@@ -420,6 +466,8 @@ static void add_collected(const struct statement *s, uint32_t part, struct rig_b
     const bool selects = s->further.clause.kind == RIG_ROW_SOURCE;
     if (part == 0) {
         rig_buf_add_text(sql, "SET @rig = ''");
+    } else if (part == 1 && s->upserted != 0) {
+        add_upsert(s, sql);
     } else if (part == 1 && selects && rig_row_inserts(s->number)) {
         add_insert_select(s, sql);
     } else if (part == 1 && selects) {
@@ -427,8 +475,8 @@ static void add_collected(const struct statement *s, uint32_t part, struct rig_b
     } else if (part == 1) {
         rig_buf_printf(sql,
                        "UPDATE %s SET %s = %" PRId64
-                       " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', v))",
-                       s->table, removes ? "p" : "p = v, v", s->number);
+                       " + 0 * LENGTH(@rig := CONCAT(@rig, IF(@rig = '', '', ','), id, ',', v))%s",
+                       s->table, removes ? "p" : "p = v, v", s->number, moved_key(s));
         rig_row_say_assignments(words_of(s->dialect), removes ? 0 : rig_row_payload(s->number), ", ", sql);
         add_where(s, sql);
     } else if (removes && part == 2) {
@@ -465,7 +513,7 @@ static void add_change(const struct statement *s, struct rig_buf *sql)
     if (removes)
         rig_buf_printf(sql, "DELETE FROM %s", s->table);
     else
-        rig_buf_printf(sql, "UPDATE %s SET p = v, v = %" PRId64, s->table, s->number);
+        rig_buf_printf(sql, "UPDATE %s SET p = v, v = %" PRId64 "%s", s->table, s->number, moved_key(s));
     rig_row_say_assignments(words_of(s->dialect), removes ? 0 : rig_row_payload(s->number), ", ", sql);
     add_where(s, sql);
     rig_buf_add_text(sql, removes ? " RETURNING id, v" : " RETURNING id, p");
@@ -498,7 +546,7 @@ void rig_sql_random_print(enum rig_sql_random_dialect dialect, const struct rig_
     const bool found = find_statement(transaction, op, &s);
     RIG_REQUIRE(found && part < RIG_SQL_RANDOM_PARTS);
     const bool selects = s.further.clause.kind == RIG_ROW_SOURCE;
-    RIG_REQUIRE(!selects || !is_standard(dialect));
+    RIG_REQUIRE((!selects && s.upserted == 0) || !is_standard(dialect));
     if (s.number == 0 && (s.further.clause.kind == RIG_ROW_PARTNERS || s.further.clause.kind == RIG_ROW_PAIRS))
         add_join(&s, sql);
     else if (s.number == 0)
@@ -509,6 +557,8 @@ void rig_sql_random_print(enum rig_sql_random_dialect dialect, const struct rig_
         add_collected(&s, part, sql);
     else if (is_standard(dialect))
         add_marked(&s, part, sql);
+    else if (s.upserted != 0)
+        add_upsert(&s, sql);
     else if (selects)
         rig_row_inserts(s.number) ? add_insert_select(&s, sql) : add_update_select(&s, sql);
     else
@@ -558,9 +608,19 @@ static void split(struct rig_transaction *transaction, uint32_t own, uint32_t fu
     transaction->reads[further] = read_of(read.first_element + 2 * own_count, count - own_count);
 }
 
+/* An upsert that inserted its row has read none. */
+static void settle_upsert(struct rig_transaction *transaction, uint32_t op)
+{
+    struct rig_read *read = &transaction->reads[op];
+    if (clause_before(transaction->ops, op).kind == RIG_ROW_UPSERT && read->state == RIG_READ_SEEN &&
+        read->count == 2 && transaction->elements[read->first_element + 1] == 0)
+        *read = read_of(0, 0);
+}
+
 void rig_sql_random_split(struct rig_transaction *transaction)
 {
     for (uint32_t op = 0; op < transaction->op_count; op++) {
+        settle_upsert(transaction, op);
         const uint32_t further = rig_sql_random_further(transaction, op);
         if (further != UINT32_MAX)
             split(transaction, op, further);

@@ -10,6 +10,9 @@
  * An update sets p before v and never reads a column that it has set before, so that its right sides see the old row
  * also where a database assigns from left to right.
  *
+ * g is NOT NULL and says which CHECK a row keeps. n is 1 or -1, and changes where an update changes the key. Tables
+ * have these two only where the load needs them.
+ *
  * u is unique, and r refers to it, within a key; in standard SQL it holds k * 100 + u, unique by itself.
  *
  * Which indexes the tables have is drawn from the seed. Threads: any; pure functions that add text to a buffer, except
@@ -38,8 +41,9 @@ unsigned rig_sql_random_words(enum rig_sql_random_dialect dialect);
 /* Whether CREATE TABLE has the foreign key: SQLite takes it there only. */
 bool rig_sql_random_has_key_in_table(enum rig_sql_random_dialect dialect);
 
-/* The columns of a table, for CREATE TABLE. */
-const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect);
+/* The columns of a table, for CREATE TABLE. `clauses`: of struct rig_run_env; standard SQL has neither CHECKs nor keys
+ * that change. */
+const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect, uint32_t clauses);
 /* CREATE INDEX for each index of table `number`, with a semicolon and a space behind each. `name`: of the table.
  * `plain`: the start of the names of indexes where they need names. */
 void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, uint32_t number, const char *name,

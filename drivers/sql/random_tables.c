@@ -3,28 +3,40 @@
 #include <stdio.h>
 
 #include "drivers/sql/random_sql.h"
+#include "history/types/row_clauses.h"
 
 bool rig_sql_random_has_key_in_table(enum rig_sql_random_dialect dialect)
 {
     return dialect == RIG_SQL_RANDOM_SQLITE || rig_sql_random_is_standard(dialect);
 }
 
-const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect)
+/* Tables with the parts that statements may need: rows with CHECKs, and primary keys that change. */
+#define G_COLUMN  ", g integer DEFAULT 0 NOT NULL"
+#define CHECKS    ", " RIG_ROW_CHECK_ORDER ", " RIG_ROW_CHECK_RANGE ", " RIG_ROW_CHECK_VALUES
+#define N_COLUMN  ", n bigint DEFAULT 1 NOT NULL"
+#define FIXED_KEY ", PRIMARY KEY (k, id), UNIQUE (k, u)"
+#define MOVED_KEY ", PRIMARY KEY (k, n, id), UNIQUE (k, id), UNIQUE (k, u)"
+#define TABLE(columns)                                                                                                 \
+    {                                                                                                                  \
+        columns FIXED_KEY, columns G_COLUMN FIXED_KEY CHECKS, columns N_COLUMN MOVED_KEY,                              \
+            columns G_COLUMN N_COLUMN MOVED_KEY CHECKS                                                                 \
+    }
+
+const char *rig_sql_random_columns(enum rig_sql_random_dialect dialect, uint32_t clauses)
 {
-    static const char *const columns[] = {
+    static const char *const columns[][4] = {
         [RIG_SQL_RANDOM_POSTGRES] =
-            "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
-            "b bigint, c bigint, t text COLLATE \"C\", u bigint, r bigint, s text, PRIMARY KEY (k, id), UNIQUE (k, u)",
-        [RIG_SQL_RANDOM_SQLITE] =
-            "k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, p INTEGER, a INTEGER, "
-            "b INTEGER, c INTEGER, t TEXT, u INTEGER, r INTEGER, s TEXT, PRIMARY KEY (k, id), UNIQUE (k, u)",
-        [RIG_SQL_RANDOM_MYSQL] = "k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
-                                 "b bigint, c bigint, t varchar(8) CHARACTER SET latin1 COLLATE latin1_bin, "
-                                 "u bigint, r bigint, s mediumtext, PRIMARY KEY (k, id), UNIQUE (k, u)"};
+            TABLE("k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a "
+                  "bigint, b bigint, c bigint, t text COLLATE \"C\", u bigint, r bigint, s text"),
+        [RIG_SQL_RANDOM_SQLITE] = TABLE("k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, p INTEGER, a "
+                                        "INTEGER, b INTEGER, c INTEGER, t TEXT, u INTEGER, r INTEGER, s TEXT"),
+        [RIG_SQL_RANDOM_MYSQL] = TABLE("k bigint NOT NULL, id bigint NOT NULL, v bigint NOT NULL, p bigint, a bigint, "
+                                       "b bigint, c bigint, t varchar(8) CHARACTER SET latin1 COLLATE latin1_bin, "
+                                       "u bigint, r bigint, s mediumtext")};
     if (rig_sql_random_is_standard(dialect))
         return "k BIGINT NOT NULL, id BIGINT NOT NULL, v BIGINT NOT NULL, p BIGINT, a BIGINT, b BIGINT, c BIGINT, "
                "t VARCHAR(8), u BIGINT, r BIGINT, PRIMARY KEY (k, id), UNIQUE (u)";
-    return columns[dialect];
+    return columns[dialect][(clauses >> RIG_ROW_HAS_CHECKS & 1) + 2 * (clauses >> RIG_ROW_HAS_MOVES & 1)];
 }
 
 void rig_sql_random_indexes(enum rig_sql_random_dialect dialect, uint64_t seed, uint32_t number, const char *name,

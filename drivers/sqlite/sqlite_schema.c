@@ -162,7 +162,7 @@ static const char *columns_of(const struct rig_run_env *env)
 {
     const enum rig_workload workload = env->workload;
     if (workload == RIG_WORKLOAD_SQL)
-        return rig_sql_random_columns(RIG_SQL_RANDOM_SQLITE);
+        return rig_sql_random_columns(RIG_SQL_RANDOM_SQLITE, env->clauses);
     if (has_conditions(workload))
         return "k INTEGER NOT NULL, id INTEGER NOT NULL, v INTEGER NOT NULL, c INTEGER NOT NULL, p INTEGER, "
                "PRIMARY KEY (k, id)";

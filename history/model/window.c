@@ -9,6 +9,7 @@
 #include "history/model/window_private.h"
 #include "history/source/source.h"
 #include "history/types/row_names.h"
+#include "history/types/row_parts.h"
 
 /* The end of a window: rig_window_give(). */
 
@@ -305,6 +306,8 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
     uint32_t txn_count = (uint32_t)(window->txns.count + (with_open ? window->open.count : 0));
     uint32_t op_count = (uint32_t)(window->ops.count + (with_open ? window->open_ops.count : 0));
     window->txns.at[txn_count] = (struct rig_txn){.first_op = op_count};
+    if (window->type->shape == RIG_RESULT_ROWS)
+        rig_row_settle_upserts(window->ops.at, op_count);
     window->summary = (struct rig_op_summary){.keys = window->uses.at,
                                               .appends = window->appends.at,
                                               .append_count = (uint32_t)window->appends.count,

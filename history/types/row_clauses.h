@@ -201,6 +201,18 @@ static inline void rig_row_say_assignments(unsigned words, uint64_t payload, con
     }
 }
 
+#define RIG_ROW_CHECK_ORDER  "CHECK (g <> 1 OR a <= b)"
+#define RIG_ROW_CHECK_RANGE  "CHECK (g <> 2 OR c BETWEEN -5 AND 5)"
+#define RIG_ROW_CHECK_VALUES "CHECK (g <> 3 OR (b IS NOT NULL AND t IS NOT NULL))"
+
+/* The CHECK of rows with this g, as a table declares it. */
+static inline const char *rig_row_check_text(uint32_t guard)
+{
+    return guard == RIG_ROW_GUARDS_ORDER   ? RIG_ROW_CHECK_ORDER
+           : guard == RIG_ROW_GUARDS_RANGE ? RIG_ROW_CHECK_RANGE
+                                           : RIG_ROW_CHECK_VALUES;
+}
+
 /* ---- operations, for people ---- */
 
 /* "id >= 1000", "class in 0..1", or the SQL of the workload sql. */
@@ -241,7 +253,8 @@ static inline bool rig_row_say_op(unsigned kind, const char *table, int64_t valu
     if (rig_row_is_clause(value)) {
         static const char *const clauses[] = {
             [RIG_ROW_SOURCE] = "subquery",   [RIG_ROW_PARTNERS] = "join", [RIG_ROW_ABSENT] = "not-exists",
-            [RIG_ROW_SKIPS] = "skip-locked", [RIG_ROW_LIMIT] = "limit",   [RIG_ROW_PAIRS] = "inner-join"};
+            [RIG_ROW_SKIPS] = "skip-locked", [RIG_ROW_LIMIT] = "limit",   [RIG_ROW_PAIRS] = "inner-join",
+            [RIG_ROW_UPSERT] = "upsert"};
         struct rig_row_clause clause = {.kind = RIG_ROW_SOURCE};
         if (!rig_row_clause_of(value, &clause))
             return false;

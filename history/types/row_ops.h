@@ -29,7 +29,7 @@
  * Rows are pairs of an id and a version.
  *
  * The workload sql has the same statements on rows with columns (history/types/row_values.h). Their numbers have the
- * class 98, or 97: inserts with values of which the table's constraints speak. Their conditions are
+ * class 98, 97 or 96: inserts with values of which the table's constraints speak. Their conditions are
  * -(condition of 56 bits * 100 + way * 10 + form), where the way is 6: a selection, 7: one that locks its rows for an
  * update, 8: one that locks them against changes, 9: one that aggregates its rows, and shows their list. Updates and
  * deletes have the way 6.
@@ -50,6 +50,10 @@
  *                                                                have a value in the column
  *   select   row clause, row condition, r -> rows,               6: an inner join: both reads show the rows that have a
  *            row condition, r -> rows                            partner in the other one
+ *   upsert   row N, row clause, row condition,                7: it inserted N; or a row with the same unique value was
+ *            r -> rows, row M                                    there, which it changed, and the read shows that row.
+ *                                                                Then N did not happen, and in a history the clause is
+ *                                                                in its place. The read says nothing of other rows
  *
  * The argument of 2, 3 and 6 is 10 * column of the own read + column of the further one; that of 5 is 10 * column + n.
  *
@@ -87,9 +91,12 @@ enum rig_row_clause_kind {
     RIG_ROW_SKIPS,
     RIG_ROW_LIMIT,
     RIG_ROW_PAIRS,
+    RIG_ROW_UPSERT,
     RIG_ROW_CLAUSES
 };
 enum { RIG_ROW_CLAUSE_FORM = 9 };
+/* Bits beside those of the clauses, of what else statements may have: rows with CHECKs, updates of primary keys. */
+enum { RIG_ROW_HAS_CHECKS = 16, RIG_ROW_HAS_MOVES };
 
 enum { RIG_ROW_CLASSES = 100, RIG_ROW_SERIAL = 1000, RIG_ROW_ENDLESS = 999 };
 enum { RIG_ROW_CLOSED_CLASS = 99, RIG_ROW_CLOSED_VALUES = 1000000 };
@@ -169,7 +176,11 @@ static inline bool rig_row_is_mark(int64_t id, int64_t version)
 static inline uint64_t rig_row_payload(int64_t number)
 {
     const int bits = rig_row_class(number) == RIG_ROW_KEYED_CLASS ? RIG_ROW_KEYED_BITS : RIG_ROW_PAYLOAD_BITS;
-    return (uint64_t)rig_row_serial(number) & ((UINT64_C(1) << bits) - 1);
+    const uint64_t payload = (uint64_t)rig_row_serial(number) & ((UINT64_C(1) << bits) - 1);
+    if (rig_row_class(number) != RIG_ROW_GUARDED_CLASS)
+        return payload;
+    const uint64_t guard = payload >> RIG_ROW_CONTENTS_BITS;
+    return (payload & ((UINT64_C(1) << RIG_ROW_CONTENTS_BITS) - 1)) | guard << RIG_ROW_GUARD_BIT;
 }
 
 static inline int64_t rig_row_sql_number(int64_t count, uint64_t payload, enum rig_rows_action action)
@@ -185,9 +196,24 @@ static inline int64_t rig_row_keyed_number(int64_t count, uint32_t contents, enu
     return rig_row_number((count << RIG_ROW_KEYED_BITS) + (int64_t)contents, RIG_ROW_KEYED_CLASS, action);
 }
 
+/* An insert of a row with g: `guard` of enum rig_row_guard, where 0 is NULL. */
+static inline int64_t rig_row_guarded_number(int64_t count, uint32_t contents, uint32_t guard,
+                                             enum rig_rows_action action)
+{
+    const uint32_t payload = contents | guard << RIG_ROW_CONTENTS_BITS;
+    return rig_row_number((count << RIG_ROW_PAYLOAD_BITS) + (int64_t)payload, RIG_ROW_GUARDED_CLASS, action);
+}
+
+/* Whether the insert writes NULL where NOT NULL forbids it. */
+static inline bool rig_row_inserts_null_guard(int64_t number)
+{
+    return rig_row_class(number) == RIG_ROW_GUARDED_CLASS &&
+           rig_row_guard_of((uint32_t)rig_row_payload(number)) == RIG_ROW_UNGUARDED;
+}
+
 static inline bool rig_row_is_of_sql(int64_t number)
 {
-    return rig_row_class(number) == RIG_ROW_SQL_CLASS || rig_row_class(number) == RIG_ROW_KEYED_CLASS;
+    return rig_row_class(number) >= RIG_ROW_GUARDED_CLASS && rig_row_class(number) <= RIG_ROW_SQL_CLASS;
 }
 
 static inline bool rig_row_is_number(int64_t value)
@@ -197,6 +223,9 @@ static inline bool rig_row_is_number(int64_t value)
     if (!rig_row_is_of_sql(value))
         return true;
     const uint64_t payload = rig_row_payload(value);
+    if (rig_row_class(value) == RIG_ROW_GUARDED_CLASS)
+        return rig_row_inserts(value) &&
+               rig_row_are_guarded((uint64_t)rig_row_serial(value) & ((UINT64_C(1) << RIG_ROW_PAYLOAD_BITS) - 1));
     if (rig_row_class(value) == RIG_ROW_KEYED_CLASS)
         return rig_row_inserts(value) && rig_row_are_contents(payload, RIG_ROW_ALL_COLUMNS) &&
                rig_row_is_keyed((uint32_t)payload);
@@ -267,6 +296,12 @@ static inline bool rig_row_clause_of(int64_t value, struct rig_row_clause *claus
                                       .column = (uint8_t)(argument / 10),
                                       .partner = (uint8_t)(argument % 10)};
     return true;
+}
+
+/* Whether a read with such a clause says nothing of the rows that it does not show. */
+static inline bool rig_row_may_skip(enum rig_row_clause_kind kind)
+{
+    return kind == RIG_ROW_SKIPS || kind == RIG_ROW_UPSERT;
 }
 
 /* Whether the read of such a clause is a further one of the statement after it. */

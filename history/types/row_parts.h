@@ -28,6 +28,17 @@ static inline struct rig_row_clause rig_row_clause_before(const struct rig_txn_o
     return clause;
 }
 
+/* Puts the clause in the place of the insert of each upsert that changed a row. */
+static inline void rig_row_settle_upserts(struct rig_txn_op *ops, uint32_t op_count)
+{
+    for (uint32_t i = 3; i < op_count; i++) {
+        if (ops[i].kind == RIG_OP_READ_WHERE && ops[i].read_state == RIG_READ_SEEN && ops[i].count > 0 &&
+            ops[i - 3].kind == RIG_OP_ROW && ops[i - 3].key == ops[i].key && ops[i - 3].value > 0 &&
+            rig_row_clause_before(ops, i).kind == RIG_ROW_UPSERT)
+            ops[i - 3].value = ops[i - 2].value;
+    }
+}
+
 /* The statement's own read, of a further read at `op`; RIG_ROW_NO_PART: the transaction ends before. */
 static inline uint32_t rig_row_own_read(const struct rig_txn_op *ops, uint32_t op_count, uint32_t op)
 {
@@ -121,11 +132,11 @@ static inline bool rig_row_condition_alone(const struct rig_history *history, co
         return ops[op].read_state == RIG_READ_UNKNOWN ||
                rig_txn_op_list(history, &ops[op]).count / 2 < clause.partner; /* then these are all */
     }
-    if (clause.kind == RIG_ROW_NO_CLAUSE || clause.kind == RIG_ROW_SKIPS) {
+    if (clause.kind == RIG_ROW_NO_CLAUSE || rig_row_may_skip(clause.kind)) {
         *own = rig_row_further_read(ops, op, &further);
         if (further.kind == RIG_ROW_PAIRS)
             return rig_row_join_with(ops, *own, further.column, condition);
-        condition->is_partial = clause.kind == RIG_ROW_SKIPS || further.kind == RIG_ROW_ABSENT;
+        condition->is_partial = rig_row_may_skip(clause.kind) || further.kind == RIG_ROW_ABSENT;
         return true;
     }
     *own = rig_row_own_read(ops, op_count, op);

@@ -8,9 +8,14 @@
  * Two more columns have constraints: u is unique in its table, and r refers to the u of a row of the same table. Only
  * inserts write them, so they never change.
  *
+ * One more column, g, says which CHECK a row keeps (enum rig_row_guard). Only inserts write it. It is NOT NULL, so
+ * an insert of NULL must fail. g is in the two highest bits of the contents.
+ *
  * A statement has the class RIG_ROW_SQL_CLASS, and its serial is a count * 2^25 + what it writes: the contents of an
- * insert; of an update two assignments of 12 bits, the first in the lowest bits; 0 of a delete. An insert that writes u
- * or r has the class RIG_ROW_KEYED_CLASS, and its serial is a count * 2^30 + six codes. An assignment is
+ * insert; of an update two assignments of 12 bits, the first in the lowest bits, and a bit that says that it also
+ * changes the primary key of its rows, which no condition asks for; 0 of a delete. An insert that writes u or r has the
+ * class RIG_ROW_KEYED_CLASS, and its serial is a count * 2^30 + six codes. An insert that writes g has the class
+ * RIG_ROW_GUARDED_CLASS, and in the 25 bits four codes and g, where 0 is NULL. An assignment is
  *
  *   column (2 bits), form (3), source (2), constant (5)            from the lowest bits on
  *
@@ -46,10 +51,21 @@ enum { RIG_ROW_NULL = 0, RIG_ROW_ZERO = 10, RIG_ROW_VALUE_CODES = 20, RIG_ROW_VA
 enum { RIG_ROW_COUNT_CODE = 20, RIG_ROW_GREATEST_CODE, RIG_ROW_LEAST_CODE, RIG_ROW_CODES };
 enum { RIG_ROW_SOURCE_MODULUS = 7 };
 enum { RIG_ROW_SQL_CLASS = 98, RIG_ROW_PAYLOAD_BITS = 25, RIG_ROW_KEYED_CLASS = 97, RIG_ROW_KEYED_BITS = 30 };
+enum { RIG_ROW_GUARDED_CLASS = 96, RIG_ROW_CONTENTS_BITS = 20, RIG_ROW_GUARD_BIT = 30 };
 enum { RIG_ROW_ASSIGNED_BITS = 12, RIG_ROW_MOST_TESTS = 3 };
+/* The bit of an update that changes primary keys. */
+#define RIG_ROW_MOVES_KEY (UINT64_C(1) << 24)
 
 /* Contents that are not known. */
 #define RIG_ROW_CONTENTS_UNKNOWN UINT32_MAX
+
+/* The CHECKs of a table. As in SQL, one that is unknown is kept. */
+enum rig_row_guard {
+    RIG_ROW_UNGUARDED,    /* g = 0 */
+    RIG_ROW_GUARDS_ORDER, /* CHECK (g <> 1 OR a <= b) */
+    RIG_ROW_GUARDS_RANGE, /* CHECK (g <> 2 OR c BETWEEN -5 AND 5) */
+    RIG_ROW_GUARDS_VALUES /* CHECK (g <> 3 OR (b IS NOT NULL AND t IS NOT NULL)) */
+};
 
 enum rig_row_assigned {
     RIG_ROW_UNCHANGED,      /* there is no such assignment */
@@ -171,6 +187,38 @@ static inline bool rig_row_is_keyed(uint32_t contents)
            rig_row_column_code(contents, RIG_ROW_REFERENCE) != RIG_ROW_NULL;
 }
 
+/* ---- checks ---- */
+
+static inline uint32_t rig_row_guard_of(uint32_t contents)
+{
+    return contents >> RIG_ROW_GUARD_BIT;
+}
+
+/* Whether an insert with g may write this: four codes and g. */
+static inline bool rig_row_are_guarded(uint64_t payload)
+{
+    return payload >> (RIG_ROW_CONTENTS_BITS + 2) == 0 &&
+           rig_row_are_contents(payload & ((1U << RIG_ROW_CONTENTS_BITS) - 1), RIG_ROW_VALUE_COLUMNS);
+}
+
+/* Whether a row with these contents, which are known, keeps its CHECK. */
+static inline bool rig_row_keeps_check(uint32_t contents)
+{
+    const uint32_t a = rig_row_column_code(contents, 0), b = rig_row_column_code(contents, 1);
+    const uint32_t c = rig_row_column_code(contents, 2), text = rig_row_column_code(contents, RIG_ROW_TEXT);
+    switch ((enum rig_row_guard)rig_row_guard_of(contents)) {
+    case RIG_ROW_GUARDS_ORDER:
+        return a == RIG_ROW_NULL || b == RIG_ROW_NULL || a <= b;
+    case RIG_ROW_GUARDS_RANGE:
+        return c == RIG_ROW_NULL || (rig_row_value_of(c) >= -5 && rig_row_value_of(c) <= 5);
+    case RIG_ROW_GUARDS_VALUES:
+        return b != RIG_ROW_NULL && text != RIG_ROW_NULL;
+    case RIG_ROW_UNGUARDED:
+        break;
+    }
+    return true;
+}
+
 /* ---- assignments ---- */
 
 static inline uint32_t rig_row_assignment_bits(const struct rig_row_assigning *a)
@@ -206,7 +254,8 @@ static inline bool rig_row_is_assignment(const struct rig_row_assigning *a)
 static inline bool rig_row_are_assignments(uint64_t payload)
 {
     const struct rig_row_assigning a = rig_row_assignment_of(payload, 0), b = rig_row_assignment_of(payload, 1);
-    return payload >> (2 * RIG_ROW_ASSIGNED_BITS) == 0 && rig_row_is_assignment(&a) && rig_row_is_assignment(&b) &&
+    return (payload & ~RIG_ROW_MOVES_KEY) >> (2 * RIG_ROW_ASSIGNED_BITS) == 0 && rig_row_is_assignment(&a) &&
+           rig_row_is_assignment(&b) &&
            (b.form == RIG_ROW_UNCHANGED || (a.form != RIG_ROW_UNCHANGED && a.column != b.column));
 }
 

@@ -114,7 +114,7 @@ static void close_part(struct search *search)
  * has to show the very rows of a witness of the whole history that breaks a constraint. */
 static void take_rows(struct goal *goal, const struct rig_witness *witness)
 {
-    goal->of_rows = goal->anomaly == RIG_ANOMALY_BROKEN_UNIQUE || goal->anomaly == RIG_ANOMALY_BROKEN_REFERENCE;
+    goal->of_rows = rig_anomaly_is_of_constraint(goal->anomaly);
     goal->value = witness->value;
     goal->other_value = witness->other_value;
 }

@@ -3,7 +3,8 @@
 
     sql_constraints.py [--count N] [--seed S]
 
-Transactions insert rows with u and r, and delete rows. At each moment a row is there, is not there, or may be either: while
+Transactions insert rows with u and r, and delete rows. Others have a column g, and updates that a CHECK may forbid; SQLite, which
+evaluates the CHECKs of a table, is the oracle of these. At each moment a row is there, is not there, or may be either: while
 the transaction that inserts or deletes it is under way, and for ever where its fate is not known. A constraint is broken
 where no choice keeps it at some moment: the choices are tried one after the other. A disagreement is printed with its
 history, and the exit status is 1.
@@ -15,13 +16,17 @@ import json
 import os
 import pathlib
 import random
+import sqlite3
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 RIG = os.environ.get("RIG", str(HERE.parents[1] / "build/release/rig"))
-INSERT, DELETE = 0, 2
+INSERT, UPDATE, DELETE = 0, 1, 2
+CONSTANT, SUM = 1, 3  # forms of assignments
+CHECKED = ("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b, c, t, g INTEGER NOT NULL, CHECK (g <> 1 OR a <= b), CHECK (g <> 2 OR c BETWEEN -5 AND 5), "
+           "CHECK (g <> 3 OR (b IS NOT NULL AND t IS NOT NULL)))")
 
 
 def code(value):
@@ -39,6 +44,75 @@ def insert_number(serial, unique, reference):
 
 def delete_number(serial):
     return (serial << 25) * 1000 + 980 + DELETE
+
+
+def guarded_number(serial, values, guard):
+    """values: of a, b, c and t, where t is a number from 1 to 19 or None; guard: 1 to 3, or None for NULL."""
+    contents = sum(code(value) << 5 * column for column, value in enumerate(values[:3])) | (values[3] or 0) << 15
+    return ((serial << 25) + (contents | (guard or 0) << 20)) * 1000 + 960 + INSERT
+
+
+def update_number(serial, column, form, source, constant):
+    bits = column | form << 2 | source << 5 | (constant or 0 if column == 3 else code(constant)) << 7
+    return ((serial << 25) + bits) * 1000 + 980 + UPDATE
+
+
+def checks_of(draw, path):
+    """A history of rows with g that are updated, each statement in a transaction of its own; and whether SQLite rejects one of them. Where
+    it does, the history says that the statement was accepted."""
+    database = sqlite3.connect(":memory:")
+    database.execute(CHECKED)
+    lines, broken, serial, rows = [], False, 0, []
+
+    def add(value, answer, fate):
+        for phase in ("invoke", fate):
+            of = [[what, key, answer if what == "r" and phase != "invoke" else None if what == "r" else x] for what, key, x in value]
+            lines.append({"index": len(lines), "type": phase, "process": len(lines) // 2, "f": "txn", "value": of})
+
+    def run(sql, values, fate):
+        """The answer of rig's rule: the statement took effect, whatever SQLite says."""
+        nonlocal broken
+        try:
+            database.execute(sql, values)
+        except sqlite3.IntegrityError:
+            broken |= fate == "ok"
+            return False
+        return True
+
+    for _ in range(draw.randint(1, 5)):
+        serial += 1
+        fate = draw.choices(["ok", "fail"], [9, 1])[0]
+        if not rows or draw.random() < 0.4:
+            values = [draw.choice([None, *range(-9, 10)]) for _ in range(3)] + [draw.choice([None, 1, 7])]
+            guard = draw.choices([None, 1, 2, 3], [1, 6, 6, 6])[0]
+            number = guarded_number(serial, values, guard)
+            kept = run("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", (number, *values, guard), fate)
+            add([["row", 0, number]], None, fate)
+            if kept and fate == "ok":
+                rows.append([number, number])
+            elif kept:
+                database.execute("DELETE FROM t WHERE id = ?", (number,))
+            elif fate == "ok":
+                break  # what rig's contents are after it, the table does not have
+            continue
+        row = draw.choice(rows)
+        column = draw.choice([0, 1, 2, 3])
+        form = CONSTANT if column == 3 else draw.choice([CONSTANT, SUM])
+        source = 3 if column == 3 else draw.choice([0, 1, 2])
+        constant = draw.choice([None, 1, 7]) if column == 3 else draw.choice([None, *range(-9, 10)])
+        number = update_number(serial, column, form, source, constant)
+        value = "?" if form == CONSTANT else f"({'abct'[source]} + ?) % 10"
+        before = database.execute("SELECT a, b, c, t, g FROM t WHERE id = ?", (row[0],)).fetchone()
+        kept = run(f"UPDATE t SET {'abct'[column]} = {value} WHERE id = ?", (constant, row[0]), fate)
+        add([["row", 0, -60], ["r", 0, None], ["row", 0, number]], [row[0], row[1]], fate)
+        if fate == "ok" and kept:
+            row[1] = number
+        elif fate == "ok":
+            break
+        elif kept:
+            database.execute("UPDATE t SET a = ?, b = ?, c = ?, t = ?, g = ? WHERE id = ?", (*before, row[0]))
+    pathlib.Path(path).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return broken
 
 
 def draw_rows(draw):
@@ -116,7 +190,7 @@ def broken_reference(world):
 
 
 def expected(rows, events):
-    broken = {"broken-unique": False, "broken-reference": False}
+    broken = {"broken-unique": False, "broken-reference": False, "broken-check": False}
     for moment in range(len(events)):
         worlds = [[of for of, there in zip(rows, choice) if there] for choice in itertools.product(*states_at(rows, events, moment))]
         broken["broken-unique"] |= all(map(broken_unique, worlds))
@@ -130,7 +204,7 @@ def ask(path):
     if result.returncode not in (0, 1, 2):
         return None, result.stderr
     anomalies = json.loads(result.stdout)["anomalies"]
-    return {name: anomalies.get(name, {}).get("count", 0) > 0 for name in ("broken-unique", "broken-reference")}, result.stdout
+    return {name: anomalies.get(name, {}).get("count", 0) > 0 for name in ("broken-unique", "broken-reference", "broken-check")}, result.stdout
 
 
 def main():
@@ -138,11 +212,19 @@ def main():
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    tally = {"broken-unique": 0, "broken-reference": 0, "meanwhile": 0}
+    tally = {"broken-unique": 0, "broken-reference": 0, "broken-check": 0, "meanwhile": 0}
     with tempfile.TemporaryDirectory() as folder:
         path = str(pathlib.Path(folder) / "history.jsonl")
         for number in range(options.count):
             draw = random.Random(f"{options.seed} {number}")
+            if number % 4 == 0:
+                wanted = {"broken-unique": False, "broken-reference": False, "broken-check": checks_of(draw, path)}
+                told, output = ask(path)
+                if told != wanted:
+                    print(f"history {number} of seed {options.seed}: rig says {told}, SQLite {wanted}\n{pathlib.Path(path).read_text()}{output if told is None else ''}")
+                    return 1
+                tally["broken-check"] += told["broken-check"]
+                continue
             rows, events = draw_history(draw)
             text = lines_of(rows, events)
             pathlib.Path(path).write_text(text, encoding="utf-8")

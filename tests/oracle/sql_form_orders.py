@@ -3,8 +3,12 @@
 
     sql_form_orders.py [--count N] [--seed S]
 
-As sql_orders.py, with INSERT ... SELECT, updates with a subquery, left and inner joins, NOT EXISTS, limits and reads that skip rows. A result
-has the rows of the statement's own read and then, with negative ids, those of its further one, as the drivers have them.
+As sql_orders.py, with INSERT ... SELECT, updates with a subquery, left and inner joins, NOT EXISTS, limits, reads that skip rows, and upserts.
+A result has the rows of the statement's own read and then, with negative ids, those of its further one, as the drivers have them.
+
+The unique index of an upsert looks outside of any snapshot. So an order explains an upsert by what it did: it inserted its row, or it changed
+the row that it shows, at the version that it shows. Histories in which two upserts insert
+one unique value, or in which an upsert did not answer, are left out.
 """
 
 import itertools
@@ -14,7 +18,7 @@ import sql_orders
 from predicate_orders import FORMS, INSERT, UPDATE
 from sql_orders import Version, code, matches, remainder
 
-SOURCE, PARTNERS, ABSENT, SKIPS, LIMIT, PAIRS = 1, 2, 3, 4, 5, 6
+SOURCE, PARTNERS, ABSENT, SKIPS, LIMIT, PAIRS, UPSERT = 1, 2, 3, 4, 5, 6, 7
 JOINS, ALONE = (PARTNERS, ABSENT, PAIRS), (SKIPS, LIMIT)  # clauses of two reads with a common value, and of one read
 COUNT, GREATEST, LEAST = 20, 21, 22
 CLASS = 98
@@ -80,6 +84,58 @@ def update_select_number(draw, serial):
     return number
 
 
+# ---- upserts ----
+
+UNIQUE = {}  # number of an insert: its unique value
+ALL = -60  # the condition of an upsert's read
+
+
+def upsert_numbers(draw, serial):
+    """The insert, and what is done to a row that is there."""
+    what = tuple(sql_orders.value_of(draw) for _ in range(4))
+    unique = draw.choice([0, 1])
+    insert = ((serial[0] << 30) + sql_orders.payload_of(what) + (code(unique) << 20)) * 1000 + 970 + INSERT
+    sql_orders.WRITTEN[insert], UNIQUE[insert] = what, unique
+    serial[0] += 1
+    column, constant = draw.randrange(4), sql_orders.value_of(draw)
+    source = 3 if column == 3 else 0
+    update = ((serial[0] << 25) + (column | 1 << 2 | source << 5 | code(constant) << 7)) * 1000 + CLASS * 10 + UPDATE
+    sql_orders.WRITTEN[update] = [(column, 1, source, constant)]
+    return insert, update
+
+
+def upsert(rows, numbers):
+    insert, update = numbers
+    for row, version in rows.items():
+        if UNIQUE.get(row) == UNIQUE[insert]:
+            rows[row] = sourced(update, version, [])
+            return [row, version]
+    rows[insert] = sourced(insert, None, [])
+    return []
+
+
+def upsert_as_shown(rows, numbers, shown):
+    """What the answer says; whether it can be."""
+    insert, update = numbers
+    if not shown:
+        rows[insert] = sourced(insert, None, [])
+        return True
+    row, version = shown
+    if rows.get(row) != version:
+        return False
+    rows[row] = sourced(update, rows[row], [])
+    return True
+
+
+def is_about_constraints(txns, results, shown):
+    """Whether two upserts insert rows with one value, or it is not known what one of them did."""
+    if any(kind == "upsert" and came is not None and shown[i][at] is None
+           for i, of in enumerate(results) for at, ((kind, _, _), came) in enumerate(zip(txns[i], of))):
+        return True
+    values = [UNIQUE[number[0]] for txn, of in zip(txns, results) for (kind, _, number), shown in zip(txn, of) if kind == "upsert" and not shown]
+    return len(values) != len(set(values))
+
+
 # ---- statements ----
 
 def values_of(rows, own, column):
@@ -104,6 +160,8 @@ def pairs_of(rows, own, further=()):
 
 def apply(rows, statement):
     kind, condition, number = statement
+    if kind == "upsert":
+        return upsert(rows, number)
     if kind == "insert-select":
         own = [row for row, version in sorted(rows.items()) if matches(condition, row, version)]
         shown = pairs_of(rows, own)
@@ -199,7 +257,11 @@ def explains(txns, results, order, items_only, totals):
         own = set()
         for statement, shown in zip(txns[i], results[i]):
             kind, condition, number = statement
-            if items_only and kind in FORMS:
+            if kind == "upsert" and shown is not None:
+                if not upsert_as_shown(rows, number, shown):
+                    return False
+                own.add(shown[0] if shown else number[0])
+            elif items_only and kind in FORMS:
                 if totals and shown is not None and not predicate_orders.adds_up(rows, condition, kind, shown):
                     return False
             elif items_only and kind != "insert" and shown is not None:
@@ -221,7 +283,10 @@ def serial_order(txns, results, chosen, items_only, totals=False):
 def run_on(view, txn, shown):
     rows = dict(view)
     for statement, seen in zip(txn, shown):
-        if not is_as_shown(statement, seen, apply(rows, statement)):
+        if statement[0] == "upsert" and seen is not None:
+            if not upsert_as_shown(rows, statement[2], seen):
+                return None
+        elif not is_as_shown(statement, seen, apply(rows, statement)):
             return None
     return rows
 
@@ -235,13 +300,13 @@ def with_further(condition, further):
 def statements(draw, serial):
     found = []
     for _ in range(draw.randint(1, 3)):
-        kind = draw.choices(["read", "count", "insert", "insert-select", "update", "delete"], [10, 1, 4, 4, 6, 2])[0]
+        kind = draw.choices(["read", "count", "insert", "insert-select", "update", "delete", "upsert"], [10, 1, 4, 4, 6, 2, 3])[0]
         condition, number = sql_orders.draw_condition(draw), None
         clause = draw.choice({"read": [None, PARTNERS, PARTNERS, ABSENT, SKIPS, LIMIT, PAIRS], "update": [None, SOURCE, SOURCE, ABSENT],
                               "delete": [None, ABSENT]}.get(kind, [None]))
         if kind not in ("read", "count"):
             serial[0] += 1
-            number = (insert_select_number(draw, serial[0]) if kind == "insert-select" else
+            number = (upsert_numbers(draw, serial) if kind == "upsert" else insert_select_number(draw, serial[0]) if kind == "insert-select" else
                       update_select_number(draw, serial[0]) if clause == SOURCE else sql_orders.number_of(draw, serial[0], kind))
         if clause is not None:
             column = draw.randrange(4) if clause in JOINS else draw.randrange(3) if clause == LIMIT else 0
@@ -262,6 +327,9 @@ def micro_operations(txn, results, known):
             else:
                 more = None if pairs is None else [number for row, version in pairs if row < 0 for number in (-row, version)]
                 ops += [["row", 0, clause_number(clause, column, partner)], ["row", 0, asked], ["r", 0, more]]
+        if kind == "upsert":
+            ops += [["row", 0, number[0]], ["row", 0, clause_number(UPSERT)], ["row", 0, ALL], ["r", 0, pairs and [*pairs[0]]], ["row", 0, number[1]]]
+            continue
         if kind != "insert":
             own = shown if kind in FORMS else None if pairs is None else [number for row, version in pairs if row > 0 for number in (row, version)]
             ops += [["row", 0, condition - FORMS.get(kind, 0)], ["r", 0, own if known else None]]
@@ -284,6 +352,7 @@ def written(number, before):
 
 
 predicate_orders.written = written
+predicate_orders.is_left_out = is_about_constraints
 
 if __name__ == "__main__":
     predicate_orders.main()

@@ -49,6 +49,7 @@ static void compare(enum rig_workload workload, uint64_t seed, uint64_t number, 
     if (checked)
         replay_proof(history, verdict, &options, &replayed);
     if (checked && (verdict->findings[RIG_ANOMALY_BROKEN_UNIQUE].count > 0 ||
+                    verdict->findings[RIG_ANOMALY_BROKEN_CHECK].count > 0 ||
                     verdict->findings[RIG_ANOMALY_BROKEN_REFERENCE].count > 0))
         replayed.open = 0; /* docs/proof-format.md */
     if (workload == RIG_WORKLOAD_PREDICATE || workload == RIG_WORKLOAD_SQL)

@@ -42,7 +42,7 @@ class Count:
         self.problems = []
         self.verbose = verbose
 BROKEN = {"sql-broken-reference", "sql-broken-unique", "sql-reference-without", "sql-reference-meanwhile", "sql-reference-later",
-          "sql-unique-meanwhile"}  # constraints
+          "sql-unique-meanwhile", "sql-broken-check", "sql-upsert-twice"}  # constraints
 
 
 def claims_of(proof):

@@ -93,6 +93,35 @@ static void statements_are_numbers(void **state)
     assert_true(rig_row_contents(rig_row_number(5, 2, RIG_ROWS_UPDATE), before) == RIG_ROW_CONTENTS_UNKNOWN);
 }
 
+/* A row keeps its CHECK where it is true or unknown. */
+static void checks_follow_the_row(void **state)
+{
+    (void)state;
+    const uint32_t five_two = rig_row_with_code(rig_row_with_code(0, 0, FIVE), 1, TWO);
+    const int64_t ordered = rig_row_guarded_number(3, five_two, RIG_ROW_GUARDS_ORDER, RIG_ROWS_INSERT);
+    const int64_t without = rig_row_guarded_number(3, five_two, RIG_ROW_UNGUARDED, RIG_ROWS_INSERT);
+    assert_true(rig_row_is_number(ordered) && rig_row_is_number(without) && rig_row_is_of_sql(ordered));
+    assert_false(rig_row_is_number(rig_row_guarded_number(3, five_two, 4, RIG_ROWS_INSERT)));
+    assert_false(rig_row_is_number(rig_row_guarded_number(3, five_two, 1, RIG_ROWS_UPDATE)));
+    assert_true(rig_row_inserts_null_guard(without) && !rig_row_inserts_null_guard(ordered));
+    const uint32_t contents = rig_row_contents(ordered, RIG_ROW_CONTENTS_UNKNOWN);
+    assert_int_equal(rig_row_guard_of(contents), RIG_ROW_GUARDS_ORDER);
+    assert_int_equal(rig_row_column_code(contents, 0), FIVE);
+    assert_false(rig_row_keeps_check(contents));
+    assert_true(rig_row_keeps_check(rig_row_with_code(contents, 1, FIVE)));
+    assert_true(rig_row_keeps_check(rig_row_with_code(contents, 0, NONE)));
+    const struct rig_row_assigning a = {.column = 1, .form = RIG_ROW_SET_CONSTANT, .constant = FIVE};
+    const int64_t moves = rig_row_sql_number(4, rig_row_assignment_bits(&a) | RIG_ROW_MOVES_KEY, RIG_ROWS_UPDATE);
+    assert_true(rig_row_is_number(moves));
+    assert_true(rig_row_keeps_check(rig_row_contents(moves, contents)));
+    const uint32_t range = (uint32_t)RIG_ROW_GUARDS_RANGE << RIG_ROW_GUARD_BIT;
+    assert_true(rig_row_keeps_check(range) && rig_row_keeps_check(range | rig_row_code_of(-5) << 10));
+    assert_false(rig_row_keeps_check(range | rig_row_code_of(6) << 10));
+    const uint32_t values = (uint32_t)RIG_ROW_GUARDS_VALUES << RIG_ROW_GUARD_BIT;
+    assert_false(rig_row_keeps_check(values | FIVE << 5));
+    assert_true(rig_row_keeps_check(values | FIVE << 5 | 1U << 15));
+}
+
 /* Both assignments see the old row, and a remainder has the sign of its dividend. */
 static void assignments_see_the_old_row(void **state)
 {
@@ -128,9 +157,9 @@ static void conditions_are_sql(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conditions_are_numbers), cmocka_unit_test(unknown_is_neither),
-        cmocka_unit_test(statements_are_numbers), cmocka_unit_test(assignments_see_the_old_row),
-        cmocka_unit_test(conditions_are_sql),
+        cmocka_unit_test(conditions_are_numbers),      cmocka_unit_test(unknown_is_neither),
+        cmocka_unit_test(statements_are_numbers),      cmocka_unit_test(checks_follow_the_row),
+        cmocka_unit_test(assignments_see_the_old_row), cmocka_unit_test(conditions_are_sql),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -317,8 +317,27 @@ static const char *check_reference(const struct rig_proof *proof, const struct r
     return is_unmatched(proof, w->key, code, moment) ? NULL : "left a row that refers to one that may be there";
 }
 
+/* The transaction left the row with these contents, which follow from the statements of the row. */
+static const char *check_check(const struct rig_proof *proof, const struct rig_witness *w)
+{
+    const struct rig_history *history = proof->history;
+    const uint32_t txn = w->txns[0];
+    if (!proof->committed[txn] || w->op >= rig_txn_op_count(history, txn))
+        return "did not leave the row";
+    const struct rig_txn_op *by = &rig_txn_ops(history, txn)[w->op];
+    if (!rig_row_op_writes(by) || by->key != w->key)
+        return "did not leave the row";
+    const uint32_t contents = rig_row_contents_at_version(history, w->key, w->value, by->value);
+    if (contents == RIG_ROW_CONTENTS_UNKNOWN || (int64_t)contents != w->other_value)
+        return "left the row with other contents, or such as are not known";
+    return rig_row_keeps_check(contents) && !rig_row_inserts_null_guard(by->value) ? "left a row that keeps its checks"
+                                                                                   : NULL;
+}
+
 static const char *check_broken(const struct rig_proof *proof, const struct rig_witness *w)
 {
+    if (w->anomaly == RIG_ANOMALY_BROKEN_CHECK)
+        return check_check(proof, w);
     if (proof->history->truncated || proof->history->lost_count > 0)
         return "is in a history without its end";
     return w->anomaly == RIG_ANOMALY_BROKEN_UNIQUE ? check_unique(proof, w) : check_reference(proof, w);
@@ -334,7 +353,7 @@ static const char *check_never_missed(const struct rig_proof *proof, const struc
 static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *w)
 {
     const struct rig_history *history = proof->history;
-    if (w->anomaly == RIG_ANOMALY_BROKEN_UNIQUE || w->anomaly == RIG_ANOMALY_BROKEN_REFERENCE)
+    if (rig_anomaly_is_of_constraint(w->anomaly))
         return check_broken(proof, w);
     const struct rig_txn_op *read =
         rig_row_known_read(history, w->txns[0], w->op, w->key, w->anomaly == RIG_ANOMALY_INTERNAL);

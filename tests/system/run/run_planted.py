@@ -20,6 +20,7 @@ PREDICATE = "predicate"
 LOG, SKIPS = "log", "monotonic-snapshot-read consistent-view prefix repeatable-read"
 SQL, CHANGES = "sql", {"workload": {"statements": {"updates": "50%", "deletes": "10%"}}}
 REFERENCES = {"seed": 10, "clients": {"count": 20}, "workload": {"transactions": 20000, "statements": {"updates": "30%", "deletes": "25%", "references": "30%"}}, "database": {"bug-rate": "100%"}}
+CHECKS = {"workload": {"statements": {"updates": "50%", "deletes": "10%", "checks": "60%"}}, "database": {"bug-rate": "100%"}}
 SER, SI, RR, RC, RU = "serializable", "snapshot-isolation", "repeatable-read", "read-committed", "read-uncommitted"
 ABORTS = {"database": {"abort-rate": "10%"}}
 RICH = {"workload": {"accounts": {"balance": 100}}}
@@ -184,6 +185,7 @@ PLANTED = {
     "lost-row": [(PREDICATE, SER, {}, "G-single-predicate", "consistent-view read-atomic repeatable-read")],
     "lost-index-entry": [(SQL, SER, CHANGES, "G-single-predicate", "consistent-view")],
     "stale-foreign-key": [(SQL, RC, REFERENCES, "broken-reference", "read-uncommitted")],
+    "stale-check": [(SQL, SER, CHECKS, "broken-check", "read-uncommitted")],
     "wrong-limit": [(SQL, SI, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "limits": "80%"}}, "database": {"bug-rate": "100%"}}, "G-single-predicate",
                      "consistent-view read-atomic repeatable-read")],  # a read that shows too few misses own rows, too
     "stale-subquery": [
