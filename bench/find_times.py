@@ -154,7 +154,7 @@ def cell(times, rounds):
 
 def measure(args, servers, folder, bug, kind, more, known):
     plan = [] if kind == "sim" else [reproduce(args.rig, bug, folder, args.most) for _ in range(args.plans)]
-    own = cell(plan, args.plans) if plan else "none: planted at 1 %"
+    own = cell(plan, args.plans) if plan else "not run" if kind != "sim" else "none: planted at 1 %"
     if kind is None:
         return f"| {bug} | {own} | | | |"
     target = servers.target(kind, bug)
@@ -171,7 +171,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rig", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=3, help="hunts")
-    parser.add_argument("--plans", type=int, default=5, help="runs of `rig reproduce`")
+    parser.add_argument("--plans", type=int, default=5, help="runs of `rig reproduce`; 0: none")
     parser.add_argument("--for", dest="most", type=int, default=300, help="seconds of a hunt")
     parser.add_argument("--only", default="", help="part of the names of bugs or servers; several with commas")
     args = parser.parse_args()

@@ -11,6 +11,7 @@
 #include "cli/hunt_target.h"
 #include "cli/hunter.h"
 #include "cli/stop_signals.h"
+#include "run/ranks/rank_seat.h"
 
 static const struct rig_argument arguments_of_hunt[] = {
     {.name = "for", .value = "TIME", .help = "time of the hunt; 10m when not given"},
@@ -30,6 +31,11 @@ static const struct rig_argument arguments_of_hunt[] = {
      .value = "VERSION|URL",
      .help = "run each find on this server as well, and say whether it shows there: a version of the servers that the "
              "plan starts, or another server"},
+    {.name = "bisect",
+     .value = "SERVERS",
+     .repeatable = true,
+     .help = "after each find, search these servers for the first that shows it: versions of the servers that the plan "
+             "starts, with commas between them, or a URL each; the oldest first"},
     {.name = "seed", .value = "N", .help = "seed of the choice of points, and before that of the first run"},
     {.name = "store", .value = "DIR", .help = "folder for the memory and the finds, instead of the plan's `store`"},
     RIG_ARGUMENT_QUIET,
@@ -63,8 +69,19 @@ struct hunting {
     struct rig_arguments args;
     struct rig_hunt_target target;
     struct rig_hunt_request request;
-    struct rig_hunt_against against;
+    struct rig_hunt_others against, bisect;
 };
+
+/* A hunt is of one process: a find is the folder of a run, with its logs, and ranks have no common folder. */
+static int refuse_ranks(uint32_t rank)
+{
+    if (rank == 0)
+        rig_cli_complain(
+            "hunt: several ranks cannot share a hunt: its memory and its finds, which are folders of runs, "
+            "are files of one machine; start `rig hunt` on each machine by itself, with a --seed of its "
+            "own");
+    return rank == 0 ? RIG_EXIT_USAGE : RIG_EXIT_OK;
+}
 
 /* False after a complaint. */
 static bool read_time(const struct rig_arguments *args, const char *name, double least, int64_t *ns)
@@ -145,6 +162,9 @@ static int hunt(struct hunting *hunting)
 int rig_cli_hunt(int argc, char **argv)
 {
     struct rig_err err = {0};
+    uint32_t rank;
+    if (rig_rank_seat_is_direct(&rank))
+        return refuse_ranks(rank);
     struct hunting *hunting = calloc(1, sizeof *hunting);
     if (hunting == NULL)
         return RIG_EXIT_FAILED;
@@ -154,8 +174,13 @@ int rig_cli_hunt(int argc, char **argv)
     } else if (status == RIG_ARGUMENTS_GO_ON) {
         enum rig_rc rc = rig_cli_hunt_target(&hunting->args, &hunting->target, &err);
         if (rc == RIG_OK)
-            rc = rig_cli_hunt_against(&hunting->args, &hunting->target, &hunting->against, &err);
-        hunting->request.against = hunting->against.settings.count > 0 ? &hunting->against : NULL;
+            rc = rig_cli_hunt_others(&hunting->args, "against", &hunting->target, &hunting->against, &err);
+        if (rc == RIG_OK)
+            rc = rig_cli_hunt_others(&hunting->args, "bisect", &hunting->target, &hunting->bisect, &err);
+        if (rc == RIG_OK && hunting->bisect.count == 1)
+            rc = rig_fail(&err, RIG_E_USAGE, "--bisect: expected at least two servers, the oldest first");
+        hunting->request.against = hunting->against.count > 0 ? &hunting->against.at[0] : NULL;
+        hunting->request.bisect = &hunting->bisect;
         status = rc == RIG_OK ? hunt(hunting) : rig_cli_fail(&err);
         rig_cli_hunt_target_done(&hunting->target);
     }

@@ -619,18 +619,20 @@ enum rig_rc rig_cli_hunt_target(const struct rig_arguments *args, struct rig_hun
         rc = is_url(args->positionals[0]) ? take_url(&r, args->positionals[0]) : take_plan(&r, args->positionals[0]);
     if (rc == RIG_OK) {
         (void)snprintf(target->store, sizeof target->store, "%s", r.plan->store);
+        target->plan = r.plan;
         target->driver = r.plan->driver;
         target->starts_servers = r.plan->driver->cluster != NULL &&
                                  r.plan->driver->cluster->wanted(r.plan->driver_options) &&
                                  rig_option_find(r.plan->driver->options, "cluster.local.version") != NULL;
     }
-    rig_plan_free(r.plan);
+    if (rc != RIG_OK)
+        rig_plan_free(r.plan);
     return rc;
 }
 
 /* The settings of the URL, which has to be one of the target's driver. */
-static enum rig_rc take_other(struct rig_hunt_target *target, const char *url, struct rig_hunt_against *against,
-                              struct rig_err *err)
+static enum rig_rc take_other_url(struct rig_hunt_target *target, const char *option, const char *url,
+                                  struct rig_hunt_other *other, struct rig_err *err)
 {
     struct rig_buf settings;
     char driver[128];
@@ -641,7 +643,7 @@ static enum rig_rc take_other(struct rig_hunt_target *target, const char *url, s
     const char **at = rig_arena_array(&target->space.arena, RIG_ARGUMENTS_MAX, sizeof *at);
     const char *text = rc == RIG_OK ? rig_buf_text(&settings) : "";
     (void)snprintf(driver, sizeof driver, "database.driver=%s", target->driver->name);
-    for (size_t from = 0; rc == RIG_OK && from < settings.size && against->settings.count < RIG_ARGUMENTS_MAX;
+    for (size_t from = 0; rc == RIG_OK && from < settings.size && other->settings.count < RIG_ARGUMENTS_MAX;
          from += strlen(text + from) + 1) {
         const char *kept = at == NULL ? NULL : rig_arena_text(&target->space.arena, text + from, strlen(text + from));
         if (kept == NULL) {
@@ -649,45 +651,80 @@ static enum rig_rc take_other(struct rig_hunt_target *target, const char *url, s
             break;
         }
         has_driver |= strcmp(kept, driver) == 0;
-        at[against->settings.count++] = kept;
+        at[other->settings.count++] = kept;
     }
-    against->settings.at = at;
+    other->settings.at = at;
     rig_buf_done(&settings);
     if (rc == RIG_OK && !has_driver)
-        return rig_fail(err, RIG_E_USAGE, "--against: the URL is of another driver than %s, which the hunt is on",
+        return rig_fail(err, RIG_E_USAGE, "--%s: the URL is of another driver than %s, which the hunt is on", option,
                         target->driver->name);
-    (void)snprintf(against->name, sizeof against->name, "the other server");
     return rc;
 }
 
-enum rig_rc rig_cli_hunt_against(const struct rig_arguments *args, struct rig_hunt_target *target,
-                                 struct rig_hunt_against *against, struct rig_err *err)
+static enum rig_rc take_other_version(struct rig_hunt_target *target, const char *option, const char *version,
+                                      size_t length, struct rig_hunt_other *other, struct rig_err *err)
 {
-    const char *other = rig_arguments_value(args, "against");
+    const struct rig_cluster_ops *cluster = target->driver->cluster;
+    char name[RIG_HUNT_NAME_BYTES];
     struct rig_buf setting;
-    if (other == NULL)
-        return RIG_OK;
-    if (is_url(other))
-        return take_other(target, other, against, err);
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, version);
     if (!target->starts_servers)
         return rig_fail(err, RIG_E_USAGE,
-                        "--against: rig starts no servers of a version for %s; give the URL of another server",
+                        "--%s: rig starts no servers of a version for %s; give the URL of another server", option,
                         target->name);
+    if (cluster->has_version != NULL && !cluster->has_version(target->plan->driver_options, name))
+        return rig_fail(err, RIG_E_USAGE, "--%s: version %s of %s is not installed; docs/clusters.md says how", option,
+                        name, target->driver->name);
     rig_buf_init(&setting, 0);
-    rig_buf_printf(&setting, "database.cluster.local.version=%s", other);
+    rig_buf_printf(&setting, "database.cluster.local.version=%s", name);
     const char **at = rig_arena_array(&target->space.arena, 1, sizeof *at);
     const char *kept = rig_arena_text(&target->space.arena, rig_buf_text(&setting), setting.size);
     rig_buf_done(&setting);
     if (at == NULL || kept == NULL)
         return rig_no_memory(err, "the other version");
     at[0] = kept;
-    against->settings = (struct rig_text_list){at, 1};
-    against->is_version = true;
-    (void)snprintf(against->name, sizeof against->name, "version %.40s", other);
+    other->settings = (struct rig_text_list){at, 1};
+    other->is_version = true;
     return RIG_OK;
+}
+
+/* Adds one server. A URL may have commas between its hosts. */
+static enum rig_rc add_other(struct rig_hunt_target *target, const char *option, const char *text, size_t length,
+                             struct rig_hunt_others *others, struct rig_err *err)
+{
+    if (others->count == RIG_HUNT_OTHERS_MOST)
+        return rig_fail(err, RIG_E_LIMIT, "--%s: more than %d servers", option, (int)RIG_HUNT_OTHERS_MOST);
+    struct rig_hunt_other *other = &others->at[others->count++];
+    *other = (struct rig_hunt_other){.is_version = false};
+    if (!is_url(text))
+        (void)snprintf(other->name, sizeof other->name, "version %.*s", length > 40 ? 40 : (int)length, text);
+    else if (strcmp(option, "against") == 0)
+        (void)snprintf(other->name, sizeof other->name, "the other server");
+    else
+        (void)snprintf(other->name, sizeof other->name, "server %u", (unsigned)others->count);
+    return is_url(text) ? take_other_url(target, option, text, other, err)
+                        : take_other_version(target, option, text, length, other, err);
+}
+
+enum rig_rc rig_cli_hunt_others(const struct rig_arguments *args, const char *option, struct rig_hunt_target *target,
+                                struct rig_hunt_others *others, struct rig_err *err)
+{
+    const char *text;
+    enum rig_rc rc = RIG_OK;
+    others->count = 0;
+    for (size_t i = 0; rc == RIG_OK && (text = rig_arguments_value_at(args, option, i)) != NULL; i++) {
+        while (rc == RIG_OK && text != NULL) {
+            const size_t length = is_url(text) ? strlen(text) : strcspn(text, ",");
+            const bool is_last = text[length] == '\0';
+            rc = add_other(target, option, text, length, others, err);
+            text = is_last ? NULL : text + length + 1;
+        }
+    }
+    return rc;
 }
 
 void rig_cli_hunt_target_done(struct rig_hunt_target *target)
 {
+    rig_plan_free(target->plan);
     rig_hunt_space_done(&target->space);
 }

@@ -259,6 +259,8 @@ void rig_cli_hunter_free(struct rig_hunter *h)
 
 struct rig_hunt_facts rig_cli_hunter_facts(const struct rig_hunter *h)
 {
+    double load = 0;
+    (void)getloadavg(&load, 1);
     return (struct rig_hunt_facts){.space = h->space,
                                    .choice = &h->choice,
                                    .finds = &h->finds,
@@ -272,6 +274,7 @@ struct rig_hunt_facts rig_cli_hunter_facts(const struct rig_hunter *h)
                                    .failed = h->failed,
                                    .took_s = (double)(rig_clock_now_ns() - h->began_ns) / (double)RIG_NS_PER_S,
                                    .explaining_s = (double)h->explaining_ns / (double)RIG_NS_PER_S,
+                                   .load = load,
                                    .interrupted = atomic_load(h->request->interrupts) > 0,
                                    .columns = rig_terminal_text_columns(stdout)};
 }

@@ -18,11 +18,12 @@
 /* Borrowed, with all that it refers to. */
 struct rig_hunt_request {
     const struct rig_hunt_target *target;
-    const struct rig_hunt_against *against; /* NULL: finds run on the target alone */
-    const char *store;                      /* NULL: that of the target */
-    int64_t time_ns, run_ns;                /* of the hunt; of the load of a run */
-    uint32_t finds_most;                    /* new finds after which it ends; 0: no limit */
-    uint64_t runs_most;                     /* the same of runs; 0: no limit */
+    const struct rig_hunt_other *against; /* NULL: finds run on the target alone */
+    const struct rig_hunt_others *bisect; /* the oldest first; fewer than two: none are searched */
+    const char *store;                    /* NULL: that of the target */
+    int64_t time_ns, run_ns;              /* of the hunt; of the load of a run */
+    uint32_t finds_most;                  /* new finds after which it ends; 0: no limit */
+    uint64_t runs_most;                   /* the same of runs; 0: no limit */
     uint64_t seed;
     const atomic_int *interrupts;
     bool is_text, is_quiet; /* tells finds on standard output; nothing of its progress on standard error */

@@ -43,7 +43,7 @@ static struct rig_hunt_point candidate(const struct search *search, const int64_
     return point;
 }
 
-static enum rig_plan_try try_point(struct rig_hunter *h, const struct rig_hunt_point *point, uint32_t length)
+enum rig_plan_try rig_hunter_try(struct rig_hunter *h, const struct rig_hunt_point *point, uint32_t length)
 {
     struct rig_hunter_shown shown;
     bool is_over;
@@ -66,7 +66,7 @@ static enum rig_plan_try search_run(void *context, enum rig_plan_search_phase ph
     (void)phase;
     if (!rig_hunter_fits(search->hunter, &point, why))
         return RIG_PLAN_REFUSED;
-    return try_point(search->hunter, &point, search->length);
+    return rig_hunter_try(search->hunter, &point, search->length);
 }
 
 /* Takes away what the find does not need, and measures how often the rest shows it. */
@@ -110,7 +110,7 @@ static uint32_t length_for(uint32_t length, uint32_t shown, uint32_t of)
 static void confirm(struct rig_hunter *h, struct rig_hunt_find *find)
 {
     while (find->of < CONFIRMATIONS_MOST && find->shown < CONFIRMATIONS_WANTED) {
-        const enum rig_plan_try how = try_point(h, &find->point, find->length);
+        const enum rig_plan_try how = rig_hunter_try(h, &find->point, find->length);
         if (how == RIG_PLAN_OVER)
             return;
         find->of++;
@@ -199,15 +199,15 @@ static void try_against(struct rig_hunter *h, struct rig_hunt_find *find)
     if (h->request->against == NULL)
         return;
     (void)snprintf(find->against, sizeof find->against, "%s", h->request->against->name);
-    h->is_against = true;
+    h->other = h->request->against;
     while (find->against_of < AGAINST_MOST && find->against_shown == 0) {
-        const enum rig_plan_try how = try_point(h, &find->point, find->length);
+        const enum rig_plan_try how = rig_hunter_try(h, &find->point, find->length);
         if (how == RIG_PLAN_OVER || how == RIG_PLAN_REFUSED)
             break;
         find->against_of++;
         find->against_shown += how == RIG_PLAN_SHOWS;
     }
-    h->is_against = false;
+    h->other = NULL;
 }
 
 /* -- known bugs ---------------------------------------------------------------------------------------------------- */
@@ -278,6 +278,8 @@ enum rig_rc rig_hunter_take_find(struct rig_hunter *h, const struct rig_hunt_poi
     h->rerun.until_ns = until_ns;
     if (find.of > 0)
         try_against(h, &find);
+    if (find.shown > 0)
+        rig_hunter_bisect(h, &find);
     if (h->err->rc == RIG_E_INTERRUPTED || h->err->rc == RIG_E_LIMIT)
         *h->err = (struct rig_err){0}; /* the end of the time for this find, or of the hunt */
     h->explaining_ns += rig_clock_now_ns() - began_ns;

@@ -1,6 +1,7 @@
 /*
  * A hunt under way: private to hunter.c, which chooses points, hunter_run.c, which runs one, hunter_servers.c, which
- * has its servers, and hunter_find.c, which confirms, explains and keeps what breaks a promise.
+ * has its servers, hunter_find.c, which confirms, explains and keeps what breaks a promise, and hunter_bisect.c, which
+ * looks for the first server that shows it.
  */
 #ifndef RIG_CLI_HUNTER_PRIVATE_H
 #define RIG_CLI_HUNTER_PRIVATE_H
@@ -10,6 +11,7 @@
 #include "cli/rerun.h"
 #include "cli/saved_run.h"
 #include "jobs/hunt/hunt_memory.h"
+#include "jobs/shrink/plan_search.h"
 #include "jobs/store/stored_run.h"
 
 enum { RIG_HUNT_LENGTH_MOST = 10 }; /* times the load of a run */
@@ -32,7 +34,7 @@ struct rig_hunter {
     bool keeps_servers;                    /* rig starts servers, and another rig can use them */
     struct rig_cli_kept_servers *servers;  /* NULL: none are up */
     struct rig_hunt_point servers_point;   /* they have its settings */
-    bool is_against;                       /* runs are on the other server */
+    const struct rig_hunt_other *other;    /* runs are on this server; NULL: on the target */
     bool is_kept;                          /* the last run was on them */
     uint32_t servers_runs, servers_failed; /* runs on them; in a row that failed on them alone */
     struct rig_err *err;
@@ -70,6 +72,11 @@ void rig_hunter_end_servers(struct rig_hunter *h);
 /* Removes the folder of the last run. */
 void rig_hunter_remove_run(const struct rig_hunter *h);
 enum rig_rc rig_hunter_make_folder(const char *path, struct rig_err *err);
+
+/* One run of a find, whose folder goes. */
+enum rig_plan_try rig_hunter_try(struct rig_hunter *h, const struct rig_hunt_point *point, uint32_t length);
+/* Looks for the first of the servers of --bisect that shows the find. */
+void rig_hunter_bisect(struct rig_hunter *h, struct rig_hunt_find *find);
 
 /* Fills in the find that the run shows, without its rate. */
 void rig_hunter_describe(const struct rig_hunter *h, const struct rig_hunt_point *point,

@@ -140,15 +140,14 @@ static enum rig_rc run_again(struct rig_hunter *h, const struct rig_hunt_point *
     return rc;
 }
 
-/* A run on the server of --against, with the settings of the point. */
-static enum rig_rc run_against(struct rig_hunter *h, const struct rig_hunt_point *point)
+/* A run on another server, with the settings of the point. */
+static enum rig_rc run_on_other(struct rig_hunter *h, const struct rig_hunt_point *point)
 {
-    const struct rig_hunt_against *against = h->request->against;
     const struct rig_plan_settings own = h->settings;
-    if (!against->is_version)
-        add_other(h, &own, &against->settings);
+    if (!h->other->is_version)
+        add_other(h, &own, &h->other->settings);
     else if (h->settings.count < RIG_PLAN_SETTINGS_MOST)
-        h->settings.at[h->settings.count++] = against->settings.at[0];
+        h->settings.at[h->settings.count++] = h->other->settings.at[0];
     return run_plan(h, point);
 }
 
@@ -158,8 +157,8 @@ enum rig_rc rig_hunter_run_plan(struct rig_hunter *h, const struct rig_hunt_poin
     enum rig_rc rc = RIG_OK;
     *server_ended = false;
     h->is_kept = false;
-    if (h->is_against)
-        return run_against(h, point);
+    if (h->other != NULL)
+        return run_on_other(h, point);
     if (h->keeps_servers && !has_servers(h, point))
         rc = start_servers(h, point);
     if (rc != RIG_OK || !h->keeps_servers || !can_use_servers(h, point))

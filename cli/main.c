@@ -93,7 +93,8 @@ static int dispatch(int argc, char **argv)
     const struct rig_cli_command *command = find_command(argv[1]);
     if (command == NULL)
         return complain_unknown(argv[1]);
-    const bool is_shared = command->run == rig_cli_run || command->run == rig_cli_check;
+    /* Hunts refuse ranks: a night of one of them is not what eight machines were asked for. */
+    const bool is_shared = command->run == rig_cli_run || command->run == rig_cli_check || command->run == rig_cli_hunt;
     const bool is_to_do = is_shared || rig_cli_ranked_alone(command->name);
     return is_to_do ? command->run(argc - 1, argv + 1) : RIG_EXIT_OK;
 }

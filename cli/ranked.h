@@ -1,6 +1,6 @@
 /*
- * rig under a launcher of MPI (docs/mpi.md). `rig run` and `rig check` are done by all ranks together, every other
- * command by rank 0 alone.
+ * rig under a launcher of MPI (docs/mpi.md). `rig run` and `rig check` are done by all ranks together, `rig hunt`
+ * refuses several, and every other command is done by rank 0 alone.
  *
  * The process that mpirun started only waits: a child in a session of its own is the rank. So a rank that is killed
  * ends no other one, and where mpirun itself ends the job, which kills what it started after a second, each rank still

@@ -149,6 +149,7 @@ bool rig_hunt_choice_told(struct rig_hunt_choice *choice, const struct rig_hunt_
     for (uint32_t i = 0; i < count; i++) {
         choice->values[numbers[i]].runs++;
         choice->values[numbers[i]].finds += outcome->is_find;
+        choice->values[numbers[i]].acknowledged += outcome->acknowledged;
         for (uint32_t other = i + 1; other < count; other++) {
             uint8_t *both = pair(choice, numbers[i], numbers[other]);
             *both = (uint8_t)(*both + (*both < UINT8_MAX));

@@ -54,6 +54,7 @@ struct rig_hunt_value_count {
     uint32_t runs, finds;         /* judged; of them, with a find */
     uint32_t refused;             /* the plan was refused with it */
     uint32_t failed;              /* runs without a verdict */
+    uint64_t acknowledged;        /* transactions of the judged runs */
     char why[RIG_HUNT_WHY_BYTES]; /* the last refusal or failure */
 };
 

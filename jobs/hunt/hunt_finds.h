@@ -23,10 +23,12 @@ struct rig_hunt_find {
     bool is_explained;  /* each value of the point was taken away, and the find went with it */
     bool is_old;        /* from an earlier hunt */
     uint32_t sightings; /* runs of the hunt that showed it, beside those that confirm and explain it */
-    char against[RIG_HUNT_NAME_BYTES];  /* another server; empty: it was run on none */
-    uint32_t against_of, against_shown; /* runs there; of them, with a broken promise, by any anomaly */
-    char known[RIG_HUNT_NAME_BYTES];    /* the entry of the library of known bugs whose shape its run has; or empty */
-    uint32_t like;                      /* the number of an earlier find with the same smallest point; 0: none */
+    char against[RIG_HUNT_NAME_BYTES];       /* another server; empty: it was run on none */
+    uint32_t against_of, against_shown;      /* runs there; of them, with a broken promise, by any anomaly */
+    char bisection[2 * RIG_HUNT_TEXT_BYTES]; /* over the servers of --bisect, as text; empty: none */
+    char bad[RIG_HUNT_NAME_BYTES], good[RIG_HUNT_NAME_BYTES]; /* neighbours among them; empty: not found */
+    char known[RIG_HUNT_NAME_BYTES]; /* the entry of the library of known bugs whose shape its run has; or empty */
+    uint32_t like;                   /* the number of an earlier find with the same smallest point; 0: none */
 };
 
 struct rig_hunt_finds {

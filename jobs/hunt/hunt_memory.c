@@ -112,6 +112,8 @@ enum rig_rc rig_hunt_memory_add_find(struct rig_hunt_memory *memory, const struc
     if (find->against[0] != '\0')
         rig_json_members(&json, "against: %s, against-of: %d, against-shown: %d", find->against, find->against_of,
                          find->against_shown);
+    if (find->bisection[0] != '\0')
+        rig_json_members(&json, "bisection: %s, bad: %s, good: %s", find->bisection, find->bad, find->good);
     rig_hunt_point_json(space, &find->point, &json, "set");
     rig_json_end(&json);
     const enum rig_rc rc = append(memory, &line, err);
@@ -243,6 +245,9 @@ static enum rig_rc read_find(const struct reading *r, json_t *line, struct rig_e
     copy(line, "folder", find.folder, sizeof find.folder);
     copy(line, "known", find.known, sizeof find.known);
     copy(line, "against", find.against, sizeof find.against);
+    copy(line, "bisection", find.bisection, sizeof find.bisection);
+    copy(line, "bad", find.bad, sizeof find.bad);
+    copy(line, "good", find.good, sizeof find.good);
     find.against_of = count_of(line, "against-of");
     find.against_shown = count_of(line, "against-shown");
     struct rig_hunt_find *known = rig_hunt_finds_get(r->finds, find.anomaly, find.level, find.type);

@@ -82,6 +82,8 @@ void rig_hunt_find_text(const struct rig_hunt_facts *facts, const struct rig_hun
     rig_buf_add_char(&text, '.');
     write_needs(facts, find, &text);
     write_against(find, &text);
+    if (find->bisection[0] != '\0')
+        rig_buf_printf(&text, " %s", find->bisection);
     if (find->known[0] != '\0')
         rig_buf_printf(&text, " It has the shape of the known bug %s (`rig reproduce %s`).", find->known, find->known);
     rig_buf_printf(&text, " All of it is in %s; plan.yaml there shows it again.", find->folder);
@@ -148,13 +150,17 @@ static void write_allowed(const struct rig_hunt_facts *facts, struct rig_buf *ou
 /* ---- silence ---- */
 
 /* "below 12 %": the rule of three. */
-static void write_bound(uint32_t runs, struct rig_buf *out)
+static void write_bound(const struct rig_hunt_value_count *value, struct rig_buf *out)
 {
-    if (runs == 0)
+    if (value->runs == 0) {
         rig_buf_add_text(out, "not run");
-    else
-        rig_buf_printf(out, "%u run%s, below %.2g %% a run", (unsigned)runs, rig_plural(runs),
-                       rig_interval_most_of_none(runs) * 100);
+        return;
+    }
+    rig_buf_printf(out, "%u run%s, below %.2g %% a run", (unsigned)value->runs, rig_plural(value->runs),
+                   rig_interval_most_of_none(value->runs) * 100);
+    if (value->acknowledged > 0)
+        rig_buf_printf(out, "; %" PRIu64 " transaction%s, below %.2g %% each", value->acknowledged,
+                       rig_plural(value->acknowledged), rig_interval_most_of_none(value->acknowledged) * 100);
 }
 
 static void write_gates(const struct rig_hunt_facts *facts, const char *key, const char *title, struct rig_buf *out)
@@ -173,16 +179,17 @@ static void write_gates(const struct rig_hunt_facts *facts, const char *key, con
             rig_buf_printf(out, "%u run%s, %u with a find", (unsigned)value->runs, rig_plural(value->runs),
                            (unsigned)value->finds);
         else
-            write_bound(value->runs, out);
+            write_bound(value, out);
         rig_buf_add_char(out, '\n');
     }
 }
 
 static void write_silence(const struct rig_hunt_facts *facts, struct rig_buf *out)
 {
-    rig_buf_add_text(out,
-                     "\nWithout a find, a run of such a point has one with less than this probability (95 %, points "
-                     "as this hunt draws\nthem; a bug that needs two rare settings together may still be there):\n");
+    rig_buf_add_text(
+        out, "\nWithout a find, a run of such a point has one with less than this probability, and a transaction "
+             "of it (95 %,\npoints as this hunt draws them; a bug that needs two rare settings together may still "
+             "be there):\n");
     write_gates(facts, rig_hunt_level_key, "level", out);
     write_gates(facts, rig_hunt_type_key, "type of data", out);
 }
@@ -197,6 +204,31 @@ static void write_coverage(const struct rig_hunt_facts *facts, struct rig_buf *o
                    " earlier and present runs are counted.\n",
                    (unsigned)coverage.values_run, (unsigned)coverage.values, (unsigned)facts->space->dimension_count,
                    coverage.pairs_run, coverage.pairs, (uint64_t)facts->choice->runs.count);
+}
+
+/* Values that no run had so far, but those that could not. */
+static void write_untried(const struct rig_hunt_facts *facts, struct rig_buf *out)
+{
+    uint32_t keys = 0, more = 0;
+    for (uint32_t d = 0; d < facts->space->dimension_count; d++) {
+        const struct rig_hunt_dimension *dimension = &facts->space->dimensions[d];
+        uint32_t values = 0;
+        for (uint32_t v = 0; v < dimension->values.count; v++) {
+            const struct rig_hunt_value_count *value = &facts->choice->values[dimension->first + v];
+            if (value->runs > 0 || rig_hunt_is_not_to_be_had(value))
+                continue;
+            if (keys == LISTED_MOST && values == 0) {
+                more++;
+                continue;
+            }
+            if (values++ == 0)
+                rig_buf_printf(out, "%s%s=", keys++ == 0 ? "\nValues without a run: " : ", ", dimension->key);
+            rig_buf_printf(out, "%s%s", values > 1 ? "|" : "", dimension->values.at[v]);
+        }
+    }
+    if (more > 0)
+        rig_buf_printf(out, " and %u more (--format json)", (unsigned)more);
+    rig_buf_add_text(out, keys > 0 ? "\n" : "");
 }
 
 /* The refusal of a setting, without the setting. */
@@ -262,14 +294,15 @@ void rig_hunt_report_text(const struct rig_hunt_facts *facts, struct rig_buf *ou
     rig_buf_add_text(out, " of it to confirm and explain; ");
     if (facts->kept_runs > 0)
         rig_buf_printf(out, "%" PRIu64 " on servers that were kept between runs; ", facts->kept_runs);
-    rig_buf_printf(out, "%" PRIu64 " failed; seed %" PRIu64 "%s\n", facts->failed, facts->seed,
-                   facts->interrupted ? "; ended by a signal" : "");
+    rig_buf_printf(out, "%" PRIu64 " failed; seed %" PRIu64 "; load average %.0f%s\n", facts->failed, facts->seed,
+                   facts->load, facts->interrupted ? "; ended by a signal" : "");
     rig_buf_printf(out, "%u find%s%s\n", (unsigned)facts->finds->count, rig_plural(facts->finds->count),
                    facts->finds->count > 0 ? ":" : "");
     write_finds(facts, out);
     write_allowed(facts, out);
     write_silence(facts, out);
     write_coverage(facts, out);
+    write_untried(facts, out);
     write_not_run(facts, out);
     write_no_effect(facts, out);
     rig_buf_printf(out, "\nThe memory of this hunt is in %s: the next one on this target goes on from it.\n",
@@ -297,6 +330,8 @@ static void add_find(const struct rig_hunt_facts *facts, const struct rig_hunt_f
     if (find->against[0] != '\0')
         rig_json_object(json, "against", "on: %s, of: %d, shown: %d", find->against, find->against_of,
                         find->against_shown);
+    if (find->bisection[0] != '\0')
+        rig_json_object(json, "bisection", "bad: %s, good: %s, text: %s", find->bad, find->good, find->bisection);
     rig_json_end(json);
     rig_buf_done(&words);
 }
@@ -305,10 +340,13 @@ static void add_value(const struct rig_hunt_dimension *dimension, uint32_t v, co
                       struct rig_json_writer *json)
 {
     rig_json_begin_object(json, NULL);
-    rig_json_members(json, "value: %s, runs: %d, finds: %d, failed: %d, refused: %d", dimension->values.at[v],
-                     value->runs, value->finds, value->failed, value->refused);
+    rig_json_members(json, "value: %s, runs: %d, finds: %d, failed: %d, refused: %d, acknowledged: %d",
+                     dimension->values.at[v], value->runs, value->finds, value->failed, value->refused,
+                     value->acknowledged);
     if (value->runs > 0 && value->finds == 0)
         rig_json_number(json, "below", rig_interval_most_of_none(value->runs));
+    if (value->acknowledged > 0 && value->finds == 0)
+        rig_json_number(json, "below-a-transaction", rig_interval_most_of_none(value->acknowledged));
     if (value->why[0] != '\0')
         rig_json_string(json, "why", value->why);
     rig_json_end(json);
@@ -358,8 +396,8 @@ void rig_hunt_report_json(const struct rig_hunt_facts *facts, struct rig_buf *ou
                      "failed: %d",
                      facts->target, facts->server, facts->folder, facts->seed, facts->runs, facts->kept_runs,
                      facts->finding_runs, facts->failed);
-    rig_json_members(&json, "took_s: %f, explaining_s: %f, interrupted: %b", facts->took_s, facts->explaining_s,
-                     facts->interrupted);
+    rig_json_members(&json, "took_s: %f, explaining_s: %f, load: %f, interrupted: %b", facts->took_s,
+                     facts->explaining_s, facts->load, facts->interrupted);
     rig_json_begin_array(&json, "finds");
     for (uint32_t i = 0; i < facts->finds->count; i++)
         add_find(facts, &facts->finds->at[i], &json);

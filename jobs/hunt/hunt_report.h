@@ -22,6 +22,7 @@ struct rig_hunt_facts {
     /* Runs of this hunt, also to confirm and explain; on servers that are kept; with a find; without a verdict. */
     uint64_t runs, kept_runs, finding_runs, failed;
     double took_s, explaining_s;
+    double load; /* of the machine, now: the average of a minute */
     bool interrupted;
     unsigned columns;
 };

@@ -131,6 +131,8 @@ class Sim(Hunting):
             (["http://db"], "a URL of http names no database: write a plan"),
             (["sqlite:", "--level", "serializable"], "--level: the database has several levels; choose the one that must keep it, such as --set database.journal="),
             ([plan, "--against", "17"], "--against: rig starts no servers of a version for plan none; give the URL of another server"),
+            ([plan, "--bisect", "16,17"], "--bisect: rig starts no servers of a version for plan none; give the URL of another server"),
+            (["sqlite:", "--bisect", "sqlite:"], "--bisect: expected at least two servers, the oldest first"),
             ([plan, "--against", "mysql://db"], "--against: the URL is of another driver than sim, which the hunt is on"),
             (["mysql://db", "--set", "database.isolation=chaos"], "the promise of this level is not known"),
         ):
@@ -201,10 +203,14 @@ class MariaDB(Hunting):
         other.sql("SET GLOBAL innodb_snapshot_isolation = ON").check_returncode()
         more = ["--set", "database.isolation=repeatable-read", "--level", "snapshot-isolation", "--set", "workload.type=list-append", "--load", "700ms",
                 "--seed", "4", "--for", "200s", "--finds", "1"]
-        find, = self.report(self.url, *more, "--against", f"mysql://rig@127.0.0.1:{other.port}", status=1)["finds"]
+        find, = self.report(self.url, *more, "--against", f"mysql://rig@127.0.0.1:{other.port}", "--bisect", f"mysql://rig@127.0.0.1:{other.port}",
+                            "--bisect", self.url, status=1)["finds"]
+        self.assertEqual((find["bisection"]["bad"], find["bisection"]["good"]), ("server 2", "server 1"))
+        self.assertRegex(find["bisection"]["text"], "the first bad one is server 2; server 1 is good")
         self.assertEqual((find["against"]["on"], find["against"]["shown"]), ("the other server", 0))
         self.assertGreater(find["against"]["of"], 3)
         self.assertIn("against-of", self.lines()[-1])
+        self.assertEqual(self.lines()[-1]["bad"], "server 2")
         shutil.rmtree(self.folder / "store")
         words = " ".join(self.hunt(self.url, *more, "--against", self.url, status=1).out.split())
         self.assertRegex(words, r"On the other server the promise is broken as well: in 1 of \d runs?\.")

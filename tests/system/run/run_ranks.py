@@ -152,6 +152,8 @@ class RanksTest(RanksCommand):
                                  self.finish(self.start_one("check", "out", "--format", "json")))
             self.assertEqual(without_cost(shared.out), without_cost(single.out))
             self.assertEqual(shared.err.count("rank 0 has checked alone"), int(ranks > 1), shared.err)
+        refused = self.status(64, self.ranks(2, "hunt", "sqlite:", "--runs", "1"))
+        self.assertEqual(refused.err.count("several ranks cannot share a hunt"), 1, refused.err)
         listed = self.status(0, self.ranks(3, "list", "levels"))
         self.assertEqual(listed.err.count("is done by rank 0 alone"), 1, listed.err)
         # mpirun gives a terminal, where rows are wrapped.
