@@ -177,6 +177,8 @@ int rig_cli_hunt(int argc, char **argv)
             rc = rig_cli_hunt_others(&hunting->args, "against", &hunting->target, &hunting->against, &err);
         if (rc == RIG_OK)
             rc = rig_cli_hunt_others(&hunting->args, "bisect", &hunting->target, &hunting->bisect, &err);
+        if (rc == RIG_OK && hunting->against.count > 1)
+            rc = rig_fail(&err, RIG_E_USAGE, "--against: expected one server; --bisect takes several");
         if (rc == RIG_OK && hunting->bisect.count == 1)
             rc = rig_fail(&err, RIG_E_USAGE, "--bisect: expected at least two servers, the oldest first");
         hunting->request.against = hunting->against.count > 0 ? &hunting->against.at[0] : NULL;

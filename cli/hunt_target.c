@@ -230,16 +230,21 @@ static int level_of(const struct reading *r, const json_t *plan)
     return -1;
 }
 
-/* Adds the faults of the plan, where the hunt's own servers can have them and the database promises the same with each
- * of them. */
+/* Whether the plan's faults can be taken: the hunt's own servers can have them, and the database promises the same with
+ * each of them. Also where it has none. */
+static bool takes_faults(const struct reading *r, const struct rig_plan *plan)
+{
+    bool takes = plan->nemesis.entry_count == 0 || faults_vary(r);
+    for (uint32_t entry = 0; takes && entry < plan->nemesis.entry_count; entry++)
+        takes = plan->nemesis.entries[entry].fault->varied != NULL;
+    return takes;
+}
+
 static bool add_its_faults(const struct reading *r, const struct rig_plan *plan, json_t *root, struct recipe *recipe)
 {
     json_t *faults = json_object_get(json_object_get(root, "nemesis"), "faults"), *fault;
-    bool takes = faults_vary(r) && plan->nemesis.entry_count > 0;
     size_t i;
-    for (uint32_t entry = 0; takes && entry < plan->nemesis.entry_count; entry++)
-        takes = plan->nemesis.entries[entry].fault->varied != NULL;
-    if (!takes)
+    if (plan->nemesis.entry_count == 0 || !takes_faults(r, plan))
         return true;
     json_array_foreach(faults, i, fault)
     {
@@ -290,7 +295,7 @@ static enum rig_rc take_load(const struct reading *r, const struct rig_hunt_base
                                        .path = first->path,
                                        .settings = {recipe.at, recipe.count},
                                        .level = level_of(r, root),
-                                       .load_ns = of->load_ns};
+                                       .load_ns = takes_faults(r, plan) ? of->load_ns : 0};
     json_decref(root);
     if (!fits || r->space->base_count == RIG_HUNT_BASES_MOST || has_load(r->space, &base))
         return RIG_OK; /* one recipe less */

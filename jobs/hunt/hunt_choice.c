@@ -136,7 +136,8 @@ bool rig_hunt_choice_told(struct rig_hunt_choice *choice, const struct rig_hunt_
     const bool is_parent = is_something_new(choice, outcome) && (outcome->is_judged || outcome->is_server_end);
     choice->base_runs[point->base]++;
     choice->runs_s += outcome->took_s;
-    choice->recipes_s += point->base > 0 ? outcome->took_s : 0;
+    if (point->base > 0)
+        *(choice->base_runs[point->base] == 1 ? &choice->recipes_s : &choice->again_s) += outcome->took_s;
     if (is_parent) {
         const struct rig_hunt_parent parent = {.point = *point};
         if (!rig_hunt_parents_add(&choice->parents, parent))
@@ -288,7 +289,7 @@ static void point_of_base(const struct rig_hunt_choice *choice, uint32_t base, s
         point->values[0] = (int8_t)(choice->space->level_count - 1); /* the strongest comes last */
 }
 
-/* The recipe of a known bug that ran least, unless it is refused or has shown its bug. */
+/* The recipe of a known bug that ran least, unless it is refused or has shown its bug. None before each has run. */
 static bool take_again(const struct rig_hunt_choice *choice, struct rig_hunt_point *point)
 {
     bool has = false;
@@ -296,6 +297,8 @@ static bool take_again(const struct rig_hunt_choice *choice, struct rig_hunt_poi
     for (uint32_t base = 1; base < choice->space->base_count; base++) {
         struct rig_hunt_point of_base;
         point_of_base(choice, base, &of_base);
+        if (choice->space->bases[base].load_ns > 0 && choice->base_runs[base] == 0)
+            return false;
         if (choice->space->bases[base].load_ns == 0 || choice->base_why[base][0] != '\0' ||
             choice->base_runs[base] >= least || is_taboo(choice, &of_base))
             continue;
@@ -308,6 +311,8 @@ static bool take_again(const struct rig_hunt_choice *choice, struct rig_hunt_poi
 
 static bool take_recipe(const struct rig_hunt_choice *choice, struct rig_hunt_point *point)
 {
+    if (choice->base_runs[0] > 0 && choice->again_s <= again_share * choice->runs_s && take_again(choice, point))
+        return true;
     for (uint32_t base = 0; base < choice->space->base_count; base++) {
         if (choice->base_runs[base] > 0)
             continue;
@@ -316,7 +321,7 @@ static bool take_recipe(const struct rig_hunt_choice *choice, struct rig_hunt_po
         point_of_base(choice, base, point);
         return true;
     }
-    return choice->recipes_s <= again_share * choice->runs_s && take_again(choice, point);
+    return false;
 }
 
 void rig_hunt_choice_next(struct rig_hunt_choice *choice, struct rig_hunt_point *point, enum rig_hunt_reason *reason)

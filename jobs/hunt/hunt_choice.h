@@ -2,8 +2,8 @@
  * The choice of the points of a hunt, and what their runs have shown so far.
  *
  * In this order: the points of old finds, where the server is another version; the plan as it is; each recipe as it
- * is, in their order, within a third of the time; and then those of known bugs again and again, within a sixth of it:
- * one run that misses a bug of chance says little. The rest of the time goes to points that set values and pairs of
+ * is, in their order, within a third of the time; and those of known bugs again and again, within a sixth of it, once
+ * each of them has run: one run that misses a bug of chance says little. The rest of the time goes to points that set values and pairs of
  * values which were run least, the best of a few drawn ones, and a sixth of it to neighbours of points with a run that
  * showed something new: a refuted level, an anomaly, an error code, a message of a run that failed. A point with the
  * cause of a find is taboo: it is chosen last, and its recipe not again.
@@ -80,7 +80,7 @@ struct rig_hunt_choice {
     uint8_t *pairs; /* value_count squared: runs with both, up to 255 */
     uint32_t base_runs[RIG_HUNT_BASES_MOST];
     char base_why[RIG_HUNT_BASES_MOST][RIG_HUNT_WHY_BYTES]; /* the refusal of a recipe; or empty */
-    double runs_s, recipes_s;                               /* that all runs took, and those of recipes */
+    double runs_s, recipes_s, again_s; /* that all runs took; first runs of recipes; their further runs */
     struct rig_hunt_past_runs runs;
     uint32_t failed; /* runs without a verdict */
     /* Runs without a find that had the anomaly, by level (0 where the space has none): the promise allows it. */
