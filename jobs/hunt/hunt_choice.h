@@ -3,10 +3,10 @@
  *
  * In this order: the points of old finds, where the server is another version; the plan as it is; each recipe as it
  * is, in their order, within a third of the time; and those of known bugs again and again, within a sixth of it, once
- * each of them has run: one run that misses a bug of chance says little. The rest of the time goes to points that set values and pairs of
- * values which were run least, the best of a few drawn ones, and a sixth of it to neighbours of points with a run that
- * showed something new: a refuted level, an anomaly, an error code, a message of a run that failed. A point with the
- * cause of a find is taboo: it is chosen last, and its recipe not again.
+ * each of them has run: one run that misses a bug of chance says little. The rest of the time goes to points that set
+ * values and pairs of values which were run least, the best of a few drawn ones, and a sixth of it to neighbours of
+ * points with a run that showed something new: a refuted level, an anomaly, an error code, a message of a run that
+ * failed. A point with the cause of a find is taboo: it is chosen last, and its recipe not again.
  *
  * Memory: a square of bytes over the values of the space, and 150 bytes a run. Threads: one.
  */
