@@ -49,6 +49,10 @@ HAS_POSTGRES = bool(glob.glob("/usr/lib/postgresql/*/bin/initdb")) and subproces
 
 
 class Corruption(rig_command.RigTest):
+    def setUp(self):
+        super().setUp()
+        self.move_to_disk()
+
     def strike(self, form, fault, *statuses, journal="delete", shows=bool):
         plan = form.format(fault=fault, journal=journal, client=CONFIGS / "servers" / "pg_lists.py")
         for done in self.slower_and_slower(plan, "--seed", "5", run="run", env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}):  # Debian's Python

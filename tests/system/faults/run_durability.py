@@ -41,6 +41,10 @@ database: {driver: sqlite, begin: immediate, synchronous: "off"}
 
 
 class Durability(rig_command.RigTest):
+    def setUp(self):
+        super().setUp()
+        self.move_to_disk()
+
     def loses_a_suffix(self, database, level, type="list-append"):
         """The promise of a prefix holds with the level, and that of durability alone is broken: by the run, and by the record again."""
         took = lambda results: results.get("durability", {"acknowledged": 0})["acknowledged"] > 0

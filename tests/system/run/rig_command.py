@@ -114,8 +114,8 @@ class RigTest(unittest.TestCase):
         self.addCleanup(self.no_process_is_left)
 
     def move_to_disk(self):
-        """For a test that limits the memory of a server, before its first run: the pages of a file system in memory count as memory of
-        the process that writes them, and cannot be written back."""
+        """Before the first run, for a test of what a disk keeps, or of a limit of memory: the pages of a file system in memory count as
+        memory of the process that writes them, and cannot be written back."""
         shutil.rmtree(self.folder)
         self.make_folder("/var/tmp")
 
