@@ -6,7 +6,7 @@
 Random histories of a few transactions over few values, as in the oracle of repeated values, are checked, and rig-verify has to prove each
 level that the verdict decides. Then the proof is changed. Some changes must be refused: choices that are left out, made twice, of a read or a
 write that does not exist, of another key or value, and claims of refuted levels after choices. Any other changed proof may be accepted only
-if what it proves is not against the verdict. Histories in which all combinations of three or more reads fail need cases that build on others.
+if what it proves is not against the verdict. A proof also holds for the binary record of its history, which keeps the choices. Histories in which all combinations of three or more reads fail need cases that build on others.
 """
 
 import json
@@ -216,6 +216,11 @@ def main():
                 totals[fate] += sum(there == fate for there in decided.values())
             totals["cases"] += text.count("\ncases ")
             totals["choices"] += text.count("\nchoices\n")
+            if number % 5 == 0:
+                record = history.with_suffix(".rig")
+                run(RIG, "convert", "--workload", "multi-key-acid", "--force", history, record)
+                if verify(record, proof) != (status, why, proved):
+                    sys.exit(f"history {number}: another answer for its record\n{history.read_text()}\n{proof.read_text()}")
             refused, accepted = attack(history, proof, levels, draw)
             totals["refused"] += refused
             totals["accepted"] += accepted

@@ -117,6 +117,16 @@ class Files(unittest.TestCase):
         run(RIG, "convert", history, record)
         self.assertEqual(run(VERIFY, record, self.proof).returncode, 0)
 
+    def test_of_locks_whose_rules_are_options(self):
+        history = HISTORIES / "lock-semaphore-overfull.jsonl"
+        done = run(RIG, "check", "--workload", "lock", "--permits", 2, "--proof", self.proof, history)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for rules, status in ((("--permits", 2), 0), (("--permits", 3), 1), (("--reentrant", 2), 1), ((), 1), (("--permits", 0), 64),
+                              (("--lease", "x"), 64), (("--permits", 2, "--lease", "1s"), 64)):
+            replay = run(VERIFY, "--quiet", "--workload", "lock", *rules, history, self.proof)
+            self.assertEqual(replay.returncode, status, (rules, replay.stderr))
+        self.assertEqual(run(VERIFY, "--permits", 2, history, self.proof).returncode, 64)
+
     def test_statuses(self):
         history = HISTORIES / "G0.jsonl"
         self.assertEqual(run(VERIFY, history).returncode, 64)
