@@ -33,6 +33,7 @@ static const struct rig_argument check_arguments[] = {
     RIG_ARGUMENT_PERMITS,
     RIG_ARGUMENT_REENTRANT,
     RIG_ARGUMENT_LEASE,
+    RIG_ARGUMENT_MODEL,
     {.name = "excerpt", .help = "the history is part of a longer one: values without a writer were written outside it"},
     RIG_ARGUMENT_LEVEL,
     RIG_ARGUMENT_ANOMALY,
@@ -320,7 +321,7 @@ static int check_command(int argc, char **argv, struct rig_cli_check_ranks *rank
         return RIG_EXIT_USAGE;
     }
     rig_cli_read_workload(&args, &source.load);
-    if (!rig_cli_read_lock_rules(&args, &source.load))
+    if (!rig_cli_read_model(&args, &source.load) || !rig_cli_read_lock_rules(&args, &source.load))
         return RIG_EXIT_USAGE;
     source.load.excerpt = rig_arguments_has(&args, "excerpt");
     mind_memory(options.check.limit_bytes);

@@ -24,6 +24,7 @@ static const struct rig_argument convert_arguments[] = {
     RIG_ARGUMENT_PERMITS,
     RIG_ARGUMENT_REENTRANT,
     RIG_ARGUMENT_LEASE,
+    RIG_ARGUMENT_MODEL,
     RIG_ARGUMENT_MAX_MEMORY,
     {.name = "compress", .help = "compress with zstd; rig's own form only"},
     {.name = "force", .help = "replace OUT if it exists"},
@@ -152,7 +153,7 @@ int rig_cli_convert(int argc, char **argv)
     if (!rig_cli_read_max_memory(&args, &options.limit_bytes))
         return RIG_EXIT_USAGE;
     rig_cli_read_workload(&args, &options);
-    if (!rig_cli_read_lock_rules(&args, &options))
+    if (!rig_cli_read_model(&args, &options) || !rig_cli_read_lock_rules(&args, &options))
         return RIG_EXIT_USAGE;
     struct rig_history *history = NULL;
     rig_cli_interruption_begin(describe, &args);

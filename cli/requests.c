@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "run/plan/plan.h"
 #include "history/types/object_kinds.h"
+#include "history/types/object_specification.h"
 
 static void complain_unknown(const char *option, const char *what, const char *name, const char *nearest)
 {
@@ -224,6 +225,25 @@ void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_opt
             options->workload = (enum rig_workload)i;
         }
     }
+}
+
+bool rig_cli_read_model(const struct rig_arguments *args, struct rig_load_options *options)
+{
+    const char *path = rig_arguments_value(args, "model");
+    struct rig_err err = {0};
+    if (path == NULL)
+        return true;
+    if (options->workload_given && !rig_workload_has_specification(options->workload)) {
+        rig_cli_complain("--model is for the workload model, not for %s", rig_data_type_names[options->workload]);
+        return false;
+    }
+    if (rig_specification_open(path, &options->specification, &err) != RIG_OK) {
+        rig_cli_complain("%s", err.text);
+        return false;
+    }
+    options->workload_given = true;
+    options->workload = (enum rig_workload)RIG_WORKLOAD_OF_SPECIFICATIONS;
+    return true;
 }
 
 bool rig_cli_read_lock_rules(const struct rig_arguments *args, struct rig_load_options *options)

@@ -45,6 +45,11 @@ bool rig_cli_read_level(const struct rig_arguments *args, const char *option, en
     {                                                                                                                  \
         .name = "lease", .value = "TIME", .help = "locks of Jepsen's form: how long an acquisition lasts at least"     \
     }
+#define RIG_ARGUMENT_MODEL                                                                                             \
+    {                                                                                                                  \
+        .name = "model", .value = "FILE",                                                                              \
+        .help = "the history has operations of the model that this file describes (docs/models.md)"                    \
+    }
 #define RIG_ARGUMENT_PREFILLED                                                                                         \
     {                                                                                                                  \
         .name = "prefilled",                                                                                           \
@@ -125,6 +130,9 @@ bool rig_cli_read_decision(const struct rig_arguments *args, struct rig_check_op
 void rig_cli_read_durability(const struct rig_arguments *args, struct rig_check_options *options);
 /* --workload. */
 void rig_cli_read_workload(const struct rig_arguments *args, struct rig_load_options *options);
+/* --model, and the workload that it implies. False after an error
+ * message. */
+bool rig_cli_read_model(const struct rig_arguments *args, struct rig_load_options *options);
 /* The rules of locks. False after an error message. */
 bool rig_cli_read_lock_rules(const struct rig_arguments *args, struct rig_load_options *options);
 /* Adds the RIG_ASSUMPTION_BIT()s of --assume. False after a complaint. */

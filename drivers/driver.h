@@ -282,6 +282,26 @@ struct rig_certificate_sink {
     void (*end)(void *context, bool complete, const char *why);
 };
 
+struct rig_buf;
+
+/*
+ * The calls of the workload model (docs/models.md). A transaction is one: RIG_OP_CALL with the number of the
+ * operation's name, RIG_OP_ARGUMENT for each argument, and RIG_OP_RESULT, whose read the driver fills in; its key is
+ * the object. A value is an integer, or a number below -2^62 that stands for another value.
+ */
+struct rig_model_calls {
+    const void *specification; /* the first argument of execute() */
+    /* Adds the value as JSON. */
+    void (*write)(int64_t value, struct rig_buf *json);
+    /* The value of this JSON; false: it is none, or memory runs out. */
+    bool (*read)(const char *json, size_t length, int64_t *value);
+    /* Executes the call, for a driver that simulates the object: a state is numbers, at first none. `random` chooses
+     * where several cases are possible. False: the call is impossible, or the new state, at `to`, has no room. */
+    bool (*execute)(const void *specification, const struct rig_op *ops, uint32_t count, uint64_t random,
+                    const int64_t *from, size_t from_count, int64_t *to, size_t room, size_t *to_count,
+                    struct rig_read *result);
+};
+
 /* The run, as a driver sees it; borrowed, valid until `done` returns. */
 struct rig_run_env {
     const struct rig_core *core;
@@ -309,6 +329,7 @@ struct rig_run_env {
     bool rolls_back;  /* some transactions have a rollback */
     uint32_t clauses; /* of sql: bits of enum rig_row_clause_kind and RIG_ROW_HAS_...: what statements have */
     enum rig_certificate_mode certificate; /* one that rig_driver.certificates has, or NONE */
+    const struct rig_model_calls *calls;   /* of the workload model; NULL: another one */
 };
 
 /* One node, as health and reports show it. */

@@ -256,6 +256,9 @@ static bool run_operation(const struct run *run, struct rig_transaction *transac
     case RIG_OP_HOLD:
     case RIG_OP_LIMIT:
     case RIG_OP_LEASE:
+    case RIG_OP_ARGUMENT:
+    case RIG_OP_CALL:
+    case RIG_OP_RESULT:
     case RIG_OP_KIND_COUNT:
         break;
     }

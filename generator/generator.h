@@ -88,6 +88,8 @@ struct rig_load_turn {
     uint32_t number, count; /* among the phases that write the same keys; count 0: no other does */
 };
 
+struct rig_specification;
+
 /* Kinds of locks: one owner, which holds the lock once, or several times, or several owners. */
 enum rig_lock_kind { RIG_LOCK_OWNER, RIG_LOCK_REENTRANT, RIG_LOCK_SEMAPHORE };
 
@@ -108,6 +110,8 @@ struct rig_generator_options {
     int64_t lock_most;          /* permits of a semaphore; how often an owner may hold a reentrant lock */
     int64_t lock_lease_ns;      /* 0: none */
     double lock_work;           /* share of the operations after an acquisition that are work under its token */
+    const char *model;          /* the path of the file that describes a model; NULL: none */
+    const struct rig_specification *specification; /* read from it when the plan is checked */
     int64_t active_keys;
     int64_t key_distribution; /* enum rig_key_distribution */
     double zipf_exponent;

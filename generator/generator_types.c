@@ -6,6 +6,7 @@
 #include "generator/sql_shapes.h"
 #include "generator/sql_statements.h"
 #include "generator/workload.h"
+#include "history/types/object_specification.h"
 #include "history/types/row_ops.h"
 
 /*
@@ -418,16 +419,64 @@ static uint32_t row_transaction(struct rig_generator *generator, struct rig_op *
     return 1;
 }
 
-void rig_generator_give_owner(struct rig_op *ops, uint32_t count, uint32_t client)
+static int64_t draw_argument(struct rig_generator *generator, const struct rig_model_argument *argument)
+{
+    if (argument->kind == RIG_ARGUMENT_CLIENT)
+        return generator->client;
+    if (argument->kind == RIG_ARGUMENT_LIST)
+        return argument->values[rig_rng_below(&generator->rng, argument->value_count)];
+    return argument->least + (int64_t)rig_rng_below(&generator->rng, (uint64_t)(argument->most - argument->least) + 1);
+}
+
+/* A call of an operation of the model, each as often as its weight says. */
+static uint32_t call_transaction(struct rig_generator *generator, struct rig_op *ops, bool *reads)
+{
+    const struct rig_specification *specification = generator->options.specification;
+    const struct rig_model_operation *operation = specification->operations;
+    const struct rig_key_slot *slot = rig_key_pool_draw(&generator->keys, &generator->rng);
+    double all = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < specification->operation_count; i++)
+        all += specification->operations[i].weight;
+    for (double drawn = rig_rng_unit(&generator->rng) * all; drawn >= operation->weight; operation++) {
+        drawn -= operation->weight;
+        if (operation + 1 == specification->operations + specification->operation_count)
+            break;
+    }
+    *reads = false;
+    ops[count++] = (struct rig_op){RIG_OP_CALL, slot->key, operation->number};
+    for (uint32_t i = 0; i < operation->argument_count; i++)
+        ops[count++] = (struct rig_op){RIG_OP_ARGUMENT, slot->key, draw_argument(generator, &operation->arguments[i])};
+    ops[count++] = (struct rig_op){.kind = RIG_OP_RESULT, .key = slot->key};
+    return count;
+}
+
+static void give_client(const struct rig_specification *specification, struct rig_op *ops, uint32_t client)
+{
+    const struct rig_model_operation *operation = specification->operations;
+    for (uint32_t i = 0; operation->number != ops[0].value && i + 1 < specification->operation_count; i++)
+        operation++;
+    for (uint32_t i = 0; i < operation->argument_count; i++) {
+        if (operation->arguments[i].kind == RIG_ARGUMENT_CLIENT)
+            ops[i + 1].value = client;
+    }
+}
+
+void rig_generator_give_owner(const struct rig_generator_options *options, struct rig_op *ops, uint32_t count,
+                              uint32_t client)
 {
     if (count > 0 && (ops[0].kind == RIG_OP_HOLD || ops[0].kind == RIG_OP_FREE))
         ops[0].value = client;
+    if (count > 0 && ops[0].kind == RIG_OP_CALL)
+        give_client(options->specification, ops, client);
 }
 
 /* The share of transactions that count as a write to their key. */
 static double object_writes(const struct rig_generator_options *options)
 {
-    return options->type == RIG_WORKLOAD_MUTEX || options->type == RIG_WORKLOAD_LOCK ? 1 : 1 - options->reads;
+    const bool writes = options->type == RIG_WORKLOAD_MUTEX || options->type == RIG_WORKLOAD_LOCK ||
+                        options->type == RIG_WORKLOAD_MODEL;
+    return writes ? 1 : 1 - options->reads;
 }
 
 /* The same on the slot's key. */
@@ -457,6 +506,7 @@ const struct rig_generator_type rig_generator_types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_CAS_REGISTER] = {OBJECTS(register_transaction, 2)},
     [RIG_WORKLOAD_MUTEX] = {OBJECTS(lock_transaction, 2), .no_final_reads = true},
     [RIG_WORKLOAD_LOCK] = {OBJECTS(owner_transaction, 4), .no_final_reads = true},
+    [RIG_WORKLOAD_MODEL] = {OBJECTS(call_transaction, RIG_CALL_OPS), .no_final_reads = true},
     [RIG_WORKLOAD_QUEUE] = {OBJECTS(row_transaction, 1), .drains = true},
     [RIG_WORKLOAD_STACK] = {OBJECTS(row_transaction, 1), .drains = true},
     [RIG_WORKLOAD_APPEND_REGISTER] = {OBJECTS(string_transaction, 1)},

@@ -53,7 +53,9 @@ static inline bool rig_generator_has(int64_t workload)
     return type->draw != NULL || type->draw_transaction != NULL;
 }
 
-/* Where clients share one stream: the operations of a lock are those of this client. */
-void rig_generator_give_owner(struct rig_op *ops, uint32_t count, uint32_t client);
+/* Where clients share one stream: the operations of a lock, and of a model that names its clients, are those of this
+ * one. */
+void rig_generator_give_owner(const struct rig_generator_options *options, struct rig_op *ops, uint32_t count,
+                              uint32_t client);
 
 #endif

@@ -37,7 +37,11 @@ const char *const rig_load_shape_names[RIG_LOAD_SHAPE_COUNT + 1] = {
 
 const struct rig_option rig_generator_option_table[] = {
     {.name = "type",
-     RIG_OPTION_VARIED(.chance = 1),
+     RIG_OPTION_VARIED(
+             .chance = 1, /* a model needs its file */
+             .values =
+                 "list-append rw-register set cas-register mutex queue stack append-register counter bank long-fork "
+                 "monotonic unique-ids dirty-reads sequential multi-key-acid predicate sql log lock"),
      .type = RIG_OPTION_CHOICE,
      .offset = AT(type),
      .default_text = "list-append",
@@ -190,6 +194,10 @@ const struct rig_option rig_generator_option_table[] = {
      .help =
          "type lock: share of a client's operations after an acquisition that use what the lock protects, under the "
          "token that the client has"},
+    {.name = "model",
+     .type = RIG_OPTION_TEXT,
+     .offset = AT(model),
+     .help = "type model: the file that describes the model (docs/models.md), relative to the plan's folder"},
     {.name = "keys.active",
      RIG_OPTION_VARIED(.chance = 0.6, .values = "1 2 3 5 20 60"),
      .type = RIG_OPTION_INT,
@@ -518,7 +526,7 @@ static const struct effect {
     {"operations.min", DRAWN, OPERATIONS},
     {"operations.max", DRAWN, OPERATIONS},
     {"operations.delay", DRAWN | APPLICATIONS, OPERATIONS},
-    {"reads", DRAWN, ~(T(MUTEX) | T(LOCK) | T(UNIQUE_IDS))},
+    {"reads", DRAWN, ~(T(MUTEX) | T(LOCK) | T(MODEL) | T(UNIQUE_IDS))},
     {"compare-and-sets", DRAWN, T(CAS_REGISTER)},
     {"values", DRAWN, T(CAS_REGISTER)},
     {"puts", DRAWN, T(APPEND_REGISTER)},
@@ -653,6 +661,17 @@ static enum rig_rc check_locks(const struct rig_generator_options *options, stru
     return RIG_OK;
 }
 
+static enum rig_rc check_model(const struct rig_generator_options *options, struct rig_err *err)
+{
+    const bool is_model = rig_workload_has_specification((enum rig_workload)options->type);
+    if (is_model && options->specification == NULL)
+        return rig_fail(err, RIG_E_PLAN, "`type: model` needs `model`, the path of the file that describes the model");
+    if (!is_model && options->model != NULL)
+        return rig_fail(err, RIG_E_PLAN, "`model` has no effect on the type `%s`; give `type: model`, or leave it out",
+                        rig_data_types[options->type].name);
+    return RIG_OK;
+}
+
 static enum rig_rc check_shape(const struct rig_generator_options *options, struct rig_err *err)
 {
     const char *shape = rig_load_shape_names[options->shape], *type = rig_data_type_names[options->type];
@@ -661,6 +680,8 @@ static enum rig_rc check_shape(const struct rig_generator_options *options, stru
         rc = check_prefill(options, err);
     if (rc == RIG_OK)
         rc = check_locks(options, err);
+    if (rc == RIG_OK)
+        rc = check_model(options, err);
     if (rc != RIG_OK)
         return rc;
     for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {

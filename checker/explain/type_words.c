@@ -22,6 +22,7 @@ static const struct rig_type_words *const types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_CAS_REGISTER] = &rig_object_words,
     [RIG_WORKLOAD_MUTEX] = &rig_object_words,
     [RIG_WORKLOAD_LOCK] = &rig_object_words,
+    [RIG_WORKLOAD_MODEL] = &rig_object_words,
     [RIG_WORKLOAD_QUEUE] = &rig_object_words,
     [RIG_WORKLOAD_STACK] = &rig_object_words,
     [RIG_WORKLOAD_APPEND_REGISTER] = &rig_object_words,

@@ -382,6 +382,7 @@ static enum rig_rc check(struct rig_source *source, const char *name, const stru
     struct rig_verdict *made = NULL;
     run.options.name = name;
     run.options.row_names = rig_row_names_of(facts->meta);
+    run.options.specification = facts->specification;
     run.options.taken_bytes = facts->held_bytes + facts->parts_bytes;
     run.options.reads_at_once = facts->reads_at_once;
     run.options.lost = facts->lost_count > 0; /* known before the first transaction: ranks without a record */

@@ -130,6 +130,21 @@ static void add_result(const struct rig_txn_op *op, struct rig_buf *text)
         rig_buf_printf(text, " %s", RIG_VALUE_SHOWN(op->value));
 }
 
+/* A call of a model: "withdraw 5 -> false". */
+static void add_call(const struct rig_txn_op *ops, uint32_t count, struct rig_buf *text)
+{
+    rig_object_string(ops->value, text);
+    for (const struct rig_txn_op *op = ops + 1; op < ops + count; op++) {
+        if (op->kind == RIG_OP_RESULT && op->read_state == RIG_READ_UNKNOWN)
+            continue;
+        rig_buf_add_text(text, op->kind == RIG_OP_RESULT ? " -> " : " ");
+        if (op->read_state == RIG_READ_NIL)
+            rig_buf_add_text(text, "nil");
+        else
+            rig_value_add(text, op->value);
+    }
+}
+
 /* An operation on a lock: "acquire by 3, for 2 permits, with token 34". */
 static void add_lock_op(const struct rig_txn_op *ops, uint32_t count, struct rig_buf *text)
 {
@@ -161,6 +176,10 @@ void rig_object_words_op(enum rig_workload workload, const struct rig_txn_op *op
     }
     if (workload == RIG_WORKLOAD_LOCK) {
         add_lock_op(op, count, text);
+        return;
+    }
+    if (workload == RIG_WORKLOAD_MODEL) {
+        add_call(op, count, text);
         return;
     }
     if (op->kind == RIG_OP_EXPECT && count > 1) {
@@ -294,12 +313,10 @@ const char *rig_object_deed(const struct rig_history *history, const struct rig_
 
 const char *rig_object_noun(enum rig_workload workload)
 {
-    static const char *const nouns[RIG_WORKLOAD_COUNT] = {[RIG_WORKLOAD_CAS_REGISTER] = "register",
-                                                          [RIG_WORKLOAD_MUTEX] = "lock",
-                                                          [RIG_WORKLOAD_LOCK] = "lock",
-                                                          [RIG_WORKLOAD_QUEUE] = "queue",
-                                                          [RIG_WORKLOAD_STACK] = "stack",
-                                                          [RIG_WORKLOAD_APPEND_REGISTER] = "string"};
+    static const char *const nouns[RIG_WORKLOAD_COUNT] = {
+        [RIG_WORKLOAD_CAS_REGISTER] = "register", [RIG_WORKLOAD_MUTEX] = "lock",  [RIG_WORKLOAD_LOCK] = "lock",
+        [RIG_WORKLOAD_MODEL] = "object",          [RIG_WORKLOAD_QUEUE] = "queue", [RIG_WORKLOAD_STACK] = "stack",
+        [RIG_WORKLOAD_APPEND_REGISTER] = "string"};
     RIG_REQUIRE((unsigned)workload < RIG_WORKLOAD_COUNT && nouns[workload] != NULL);
     return nouns[workload];
 }

@@ -151,7 +151,7 @@ static apply_op *const specifications[RIG_WORKLOAD_COUNT] = {
 
 bool rig_object_model_init(struct rig_object_model *model, enum rig_workload workload, size_t limit_bytes)
 {
-    RIG_REQUIRE(rig_workload_is_object(workload) && specifications[workload] != NULL);
+    RIG_REQUIRE(rig_workload_is_object(workload));
     *model = (struct rig_object_model){.workload = workload,
                                        .vague = RIG_OBJECT_NONE,
                                        .initial = RIG_OBJECT_INITIAL,
@@ -202,7 +202,9 @@ static bool summarise(struct rig_object_model *model, struct rig_object_class *c
     return true;
 }
 
-enum { MOST_OPS = 4 }; /* of an acquisition with a lease; a drain has more, each of which is a class of its own */
+/* Micro-operations of a class: of a call, or of an acquisition with a lease. A drain has more, each of which is a class
+ * of its own. */
+enum { MOST_OPS = RIG_CALL_OPS, LEASE_OPS = 4 };
 
 static bool observes(const struct rig_object_class *class)
 {
@@ -232,8 +234,14 @@ static uint32_t add_class(struct rig_object_model *model, const struct rig_txn_o
     if (class.ops == NULL)
         return RIG_OBJECT_NONE;
     memcpy(class.ops, ops, count * sizeof *ops);
-    class.observes = observes(&class);
-    class.any = is_any(&class);
+    if (model->specification == NULL) {
+        class.observes = observes(&class);
+        class.any = is_any(&class);
+    } else {
+        /* Where the object may be in several states, the result of an operation that changes none rules some out. */
+        class.observes = !model->specification->is_nondeterministic &&
+                         rig_specification_observes(model->specification, class.ops, count);
+    }
     if (model->is_register && !summarise(model, &class))
         return RIG_OBJECT_NONE;
     /* A write of the value that the operation needs changes nothing. */
@@ -274,12 +282,30 @@ static bool is_dead(const struct rig_object_model *model, const struct rig_buf *
                                    state->size / sizeof *values);
 }
 
+/* The same for the objects of a model. */
+static bool compute_call(struct rig_object_model *model, uint32_t state, uint32_t class, uint32_t *next)
+{
+    struct rig_model_numbers after = {0};
+    const struct rig_object_class *of = &model->classes.at[class];
+    const struct rig_object_state *from = &model->states.at[state];
+    /* Copies in the arena are aligned to 16 bytes. */
+    const enum rig_model_answer answer = rig_specification_step(model->specification, of->ops, of->op_count,
+                                                                from->bytes, from->size / sizeof(int64_t), &after);
+    *next = answer == RIG_MODEL_POSSIBLE ? rig_object_state_of(model, after.at, after.count * sizeof *after.at)
+                                         : RIG_OBJECT_NONE;
+    rig_model_numbers_done(&after);
+    return answer == RIG_MODEL_IMPOSSIBLE || (answer == RIG_MODEL_POSSIBLE && *next != RIG_OBJECT_NONE);
+}
+
 static bool compute(struct rig_object_model *model, uint32_t state, uint32_t class, uint32_t *next)
 {
     RIG_REQUIRE(state < model->states.count && class < model->classes.count);
     const struct rig_object_class *of = &model->classes.at[class];
     struct rig_buf *scratch = &model->scratch;
     bool possible = true;
+    if (model->specification != NULL)
+        return compute_call(model, state, class, next);
+    RIG_REQUIRE(specifications[model->workload] != NULL);
     rig_buf_clear(scratch);
     rig_buf_add(scratch, model->states.at[state].bytes, model->states.at[state].size);
     for (uint32_t i = 0; possible && i < of->op_count; i++)
@@ -329,6 +355,11 @@ bool rig_object_age(struct rig_object_model *model, uint32_t *state, uint32_t tx
 void rig_object_state_text(const struct rig_object_model *model, uint32_t state, struct rig_buf *text)
 {
     RIG_REQUIRE(state < model->states.count);
+    if (model->specification != NULL) {
+        rig_specification_state_text(model->specification, model->states.at[state].bytes,
+                                     model->states.at[state].size / sizeof(int64_t), text);
+        return;
+    }
     rig_object_words_state(model->workload, model->states.at[state].bytes, model->states.at[state].size, text);
 }
 
@@ -344,20 +375,23 @@ static bool is_drain(const struct rig_txn_op *ops, uint32_t count)
 /* Whether the limits of an acquisition have a meaning: a lease is of a lock with one permit. */
 static bool has_limits(const struct rig_txn_op *ops, uint32_t count)
 {
-    const bool has_lease = count == MOST_OPS;
+    const bool has_lease = count == LEASE_OPS;
     return count < 3 ||
            (ops[1].value != 0 && ops[1].value != INT64_MIN && (!has_lease || (ops[1].value == 1 && ops[2].value > 0)));
 }
 
-/* One micro-operation, compare-and-set, or a drain, on one key; or an operation on a lock. */
-static bool is_operation(enum rig_workload workload, const struct rig_txn_op *ops, uint32_t count)
+/* One micro-operation, compare-and-set, or a drain, on one key; or an operation on a lock, or of a model. */
+static bool is_operation(const struct rig_history *history, const struct rig_txn_op *ops, uint32_t count)
 {
+    const enum rig_workload workload = history->workload;
     for (uint32_t i = 1; i < count; i++) {
         if (ops[i].key != ops[0].key)
             return false;
     }
     if (workload == RIG_WORKLOAD_LOCK)
         return rig_object_is_lock_operation(ops, count) && has_limits(ops, count);
+    if (workload == RIG_WORKLOAD_MODEL)
+        return rig_specification_called(history->specification, ops, count) != NULL;
     return (count == 1 && ops[0].kind != RIG_OP_EXPECT) ||
            (count == 2 && ops[0].kind == RIG_OP_EXPECT && ops[1].kind == RIG_OP_WRITE) || is_drain(ops, count);
 }
@@ -366,6 +400,10 @@ enum rig_rc rig_object_ops_check(const struct rig_history *history, struct rig_e
 {
     RIG_REQUIRE(rig_workload_is_object(history->workload));
     const char *type = rig_data_types[history->workload].name;
+    const bool has_model = history->workload == RIG_WORKLOAD_MODEL;
+    if (has_model && history->specification == NULL)
+        return rig_fail(err, RIG_E_INPUT,
+                        "the history has operations of a model, and not the model; give --model FILE");
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const uint32_t count = rig_txn_op_count(history, txn);
         const bool has_rows = history->workload == RIG_WORKLOAD_QUEUE || history->workload == RIG_WORKLOAD_STACK;
@@ -375,7 +413,13 @@ enum rig_rc rig_object_ops_check(const struct rig_history *history, struct rig_e
                             " has an unknown outcome and no operation: nothing tells which object it took values "
                             "of; give it its operations",
                             rig_txn_name(history, txn));
-        if (count > 0 && !is_operation(history->workload, rig_txn_ops(history, txn), count))
+        const bool is_one = count == 0 || is_operation(history, rig_txn_ops(history, txn), count);
+        if (!is_one && has_model)
+            return rig_fail(err, RIG_E_INPUT,
+                            "T%" PRIu32 " is no call of an operation of the model %s with its arguments; name another "
+                            "model",
+                            rig_txn_name(history, txn), history->specification->name);
+        if (!is_one)
             return rig_fail(err, RIG_E_INPUT,
                             "T%" PRIu32 " is no single operation on one object, as those of a %s are; name another "
                             "workload",
@@ -413,9 +457,9 @@ static uint32_t class_of(const struct build *build, uint32_t txn, const struct r
     struct rig_txn_op own[MOST_OPS];
     struct rig_object_model *model = build->model;
     const int64_t invoke_ns = build->history->txns[txn].invoke_ns;
-    if (count < MOST_OPS || ops[count - 2].kind != RIG_OP_LEASE)
+    if (count != LEASE_OPS || ops[count - 2].kind != RIG_OP_LEASE)
         return rig_object_class_of(model, ops, count);
-    memcpy(own, ops, sizeof own);
+    memcpy(own, ops, count * sizeof *own);
     const bool is_known = !model->timeless && invoke_ns != RIG_NO_TIME && own[count - 2].value < INT64_MAX - invoke_ns;
     own[count - 2].value = is_known ? invoke_ns + own[count - 2].value : RIG_LOCK_LEASE_OVER;
     model->has_leases = true;
@@ -540,6 +584,7 @@ bool rig_object_ops_build(const struct rig_history *history, uint32_t only, stru
     const uint32_t key_count = history->key_count;
     uint32_t total = 0;
     model->history = history;
+    model->specification = history->workload == RIG_WORKLOAD_MODEL ? history->specification : NULL;
     *ops = (struct rig_object_ops){.key_count = key_count};
     struct build build = {history, only, model, ops, rig_arena_array(arena, (size_t)key_count + 1, sizeof *build.next),
                           NULL};

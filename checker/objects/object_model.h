@@ -5,8 +5,9 @@
  * one class. Registers and mutexes need no bytes to step: an operation requires a state or none, and leaves a state or
  * none.
  *
- * The initial state is nil for registers, free (0) for mutexes, empty for locks, queues, stacks and strings. A register
- * may begin with another value (object_begins.h).
+ * The initial state is nil for registers, free (0) for mutexes, empty for locks, queues, stacks and strings, and for
+ * the objects of a model, whose specification the history has. A register may begin with another value
+ * (object_begins.h).
  *
  * Space: the states reached, 12 bytes a step that was computed. Threads: one at a time.
  */
@@ -21,7 +22,7 @@
 #include "base/err.h"
 #include "base/table.h"
 #include "base/vec.h"
-#include "history/model/history.h"
+#include "history/types/object_specification.h"
 
 struct rig_object_rows;
 struct rig_object_strings;
@@ -60,6 +61,7 @@ struct rig_object_model {
     bool timeless;                      /* leases may be over at any time: the order is not one in real time */
     bool has_leases;                    /* a class has one */
     const struct rig_history *history;  /* of the operations; its times tell when leases are over */
+    const struct rig_specification *specification; /* of a model, from the history; else NULL */
     struct rig_object_states states;
     struct rig_object_classes classes;
     struct rig_table state_of, class_of; /* hash -> number; equal hashes in successive places */

@@ -171,7 +171,8 @@ static uint32_t *find_observers(const struct sequential *q, uint32_t key, uint32
     *count = 0;
     for (uint32_t i = from; observers != NULL && i < to; i++) {
         const struct rig_object_class *class = &q->model.classes.at[q->ops.at[i].class];
-        if (class->observes && class->op_count == 1 && rig_op_reads(class->ops[0].kind))
+        const bool reads = class->op_count == 1 && rig_op_reads(class->ops[0].kind);
+        if (class->observes && (reads || q->model.specification != NULL))
             observers[(*count)++] = q->ops.at[i].txn;
     }
     return observers;

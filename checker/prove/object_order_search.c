@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "checker/prove/object_initial.h"
 #include "checker/prove/replay_objects.h"
+#include "history/types/object_specification.h"
 #include "history/types/types.h"
 
 /* Values are numbered for few operations of one group: else the look at all of them takes longer than it saves. */
@@ -175,9 +176,15 @@ static uint32_t save_state(struct searching *s)
 /* The state after the unit; false: it is impossible. */
 static bool apply(struct searching *s, const struct unit *unit, uint32_t state, uint32_t *after)
 {
+    const bool calls = rig_replay_object_has_calls(s->history->workload);
     load_state(s, state);
     rig_replay_object_time(&s->object, &s->history->txns[unit->txn], s->question->in_time);
-    for (uint32_t op = unit->of.first_op; op < unit->of.end_op; op++) {
+    if (calls && !rig_replay_object_call(&s->object, s->history, s->history->ops + unit->of.first_op,
+                                         unit->of.end_op - unit->of.first_op)) {
+        s->no_memory |= s->object.no_memory;
+        return false;
+    }
+    for (uint32_t op = unit->of.first_op; !calls && op < unit->of.end_op; op++) {
         if (!rig_replay_object_apply(&s->object, s->history->workload, s->nil, &s->history->ops[op]))
             return false;
     }
@@ -200,6 +207,8 @@ bool rig_ops_observe(const struct rig_history *history, uint32_t first, uint32_t
     RIG_REQUIRE(first < end && end <= history->op_count);
     const struct rig_txn_op *ops = history->ops + first;
     bool all = true;
+    if (rig_replay_object_has_calls(history->workload))
+        return history->specification != NULL && rig_specification_observes(history->specification, ops, end - first);
     for (uint32_t i = 0; i < end - first; i++)
         all = all && rig_op_observes(&ops[i]);
     return all || (end - first == 2 && ops[0].kind == RIG_OP_EXPECT && ops[1].kind == RIG_OP_WRITE &&
@@ -230,9 +239,13 @@ static bool same_operation(const struct searching *s, const struct unit *a, cons
     return same;
 }
 
-/* Takes over the units. One that only observes, and perhaps did not happen, need not happen. */
+/* Takes over the units. One that only observes, and perhaps did not happen, need not happen. Where the object of a
+ * model may be in several states, a result rules some of them out. */
 static bool take_units(struct searching *s)
 {
+    const struct rig_specification *specification = s->history->specification;
+    const bool rules_out = rig_replay_object_has_calls(s->history->workload) && specification != NULL &&
+                           specification->is_nondeterministic;
     struct rig_order_units *units = s->question->units;
     uint32_t *object_of = calloc((size_t)s->history->key_count + 1, sizeof *object_of); /* one more; 0: none */
     s->units = calloc(units->count + 1, sizeof *s->units);
@@ -256,7 +269,7 @@ static bool take_units(struct searching *s)
                               .object = *object - 1,
                               .needs = none,
                               .gives = none,
-                              .observes = observes};
+                              .observes = observes && !rules_out};
         for (uint32_t j = s->count++; !of->certain && unit->equal == 0 && j-- > s->certain;)
             unit->equal = same_operation(s, unit, &s->units[j]) ? j + 1 : 0;
         s->certain += of->certain;
@@ -315,7 +328,8 @@ static bool have_values(const struct searching *s)
 {
     const enum rig_workload workload = s->history->workload;
     if (rig_replay_object_has_row(workload) || rig_replay_object_has_owners(workload) ||
-        workload == RIG_WORKLOAD_APPEND_REGISTER || (s->question->group_count == 1 && s->count > MOST_NUMBERED))
+        rig_replay_object_has_calls(workload) || workload == RIG_WORKLOAD_APPEND_REGISTER ||
+        (s->question->group_count == 1 && s->count > MOST_NUMBERED))
         return false;
     for (uint32_t u = 0; u < s->count; u++) {
         const struct rig_order_unit *unit = &s->units[u].of;
@@ -489,6 +503,15 @@ static uint32_t find_unit(const struct searching *s, uint32_t first, uint32_t en
     return first;
 }
 
+static bool copy_numbers(struct rig_replay_row *row, const char *bytes, size_t size)
+{
+    if (!rig_replay_row_reserve(row, size / sizeof *row->at + 1))
+        return false;
+    memcpy(row->at, bytes, size);
+    row->count = size / sizeof *row->at;
+    return true;
+}
+
 /* The numbers of a lock. No lease was over before. */
 static bool add_numbers(struct rig_replay_row *row, const char *bytes, size_t size)
 {
@@ -513,6 +536,8 @@ static uint32_t begin_with(struct searching *s, const char *state, uint32_t numb
     rig_buf_clear(&s->object.text);
     if (s->history->workload == RIG_WORKLOAD_APPEND_REGISTER)
         rig_buf_add(&s->object.text, state, from->sizes[number]);
+    else if (rig_replay_object_has_calls(s->history->workload))
+        s->no_memory |= !copy_numbers(&s->object.row, state, from->sizes[number]);
     else if (rig_replay_object_has_owners(s->history->workload))
         s->no_memory |= !add_numbers(&s->object.row, state, from->sizes[number]);
     else

@@ -58,6 +58,8 @@ static bool may_leave_out(const struct claim *c, const struct rig_txn_op *op)
         return true;
     if (rig_replay_object_takes(op) && op->read_state == RIG_READ_UNKNOWN)
         return false; /* it may have taken any value */
+    if (rig_replay_object_has_calls(c->history->workload))
+        return false;
     if (rig_replay_object_has_owners(c->history->workload))
         return op->kind == RIG_OP_TOKEN; /* work, whose token keeps others from working */
     return c->history->workload != RIG_WORKLOAD_APPEND_REGISTER && !is_named_value(c, op);

@@ -8,6 +8,7 @@
 #include "checker/prove/object_initial.h"
 #include "checker/prove/replay_private.h"
 #include "history/model/value_texts.h"
+#include "history/types/object_specification.h"
 
 bool rig_replay_object_nil(enum rig_workload workload, int64_t *nil)
 {
@@ -299,6 +300,31 @@ bool rig_replay_object_apply(struct rig_replay_object *state, enum rig_workload 
     return workload == RIG_WORKLOAD_APPEND_REGISTER ? use_text(state, op) : use_value(state, nil, op);
 }
 
+/* ---- models ---- */
+
+bool rig_replay_object_has_calls(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_MODEL;
+}
+
+bool rig_replay_object_call(struct rig_replay_object *state, const struct rig_history *history,
+                            const struct rig_txn_op *ops, uint32_t count)
+{
+    struct rig_model_numbers after = {0};
+    if (history->specification == NULL || rig_specification_called(history->specification, ops, count) == NULL)
+        return false;
+    const enum rig_model_answer answer =
+        rig_specification_step(history->specification, ops, count, state->row.at, state->row.count, &after);
+    state->no_memory |= answer == RIG_MODEL_NO_ROOM;
+    if (answer == RIG_MODEL_POSSIBLE) {
+        state->row.count = 0;
+        for (size_t i = 0; i < after.count; i++)
+            state->no_memory |= !rig_replay_row_add(&state->row, after.at[i]);
+    }
+    rig_model_numbers_done(&after);
+    return answer == RIG_MODEL_POSSIBLE;
+}
+
 struct objects {
     struct rig_replay *r;
     struct rig_replay_object *at; /* per key */
@@ -334,6 +360,9 @@ static bool execute(struct objects *o, uint32_t txn)
     if (rig_replay_object_is_drain(history, txn))
         return take_one_of(o, txn);
     rig_replay_object_time(&o->at[rig_txn_ops(history, txn)->key], &history->txns[txn], o->r->in_time);
+    if (rig_replay_object_has_calls(history->workload))
+        return rig_replay_object_call(&o->at[rig_txn_ops(history, txn)->key], history, rig_txn_ops(history, txn),
+                                      rig_txn_op_count(history, txn));
     for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++) {
         const struct rig_txn_op *at = &history->ops[op];
         if (!rig_replay_object_apply(&o->at[at->key], history->workload, o->nil, at))

@@ -1,7 +1,7 @@
 /*
  * The state of an object, and what its operations do to it: a register has a value, a lock is 1 while it is held, a
  * string register has a text, and a queue or a stack has values in a row. A lock with owners has numbers in a row
- * (replay_objects.c).
+ * (replay_objects.c), and the object of a model those of its specification (history/types/object_specification.h).
  */
 #ifndef RIG_CHECKER_PROVE_REPLAY_OBJECTS_H
 #define RIG_CHECKER_PROVE_REPLAY_OBJECTS_H
@@ -34,6 +34,12 @@ void rig_replay_object_time(struct rig_replay_object *state, const struct rig_tx
 /* Whether the operation is possible in the state, which becomes that after it, unless it is not. */
 bool rig_replay_object_apply(struct rig_replay_object *state, enum rig_workload workload, int64_t nil,
                              const struct rig_txn_op *op);
+
+/* The same for a call of a model, by the history's specification. */
+bool rig_replay_object_call(struct rig_replay_object *state, const struct rig_history *history,
+                            const struct rig_txn_op *ops, uint32_t count);
+/* Whether such objects are those of a model. */
+bool rig_replay_object_has_calls(enum rig_workload workload);
 
 static inline bool rig_replay_object_takes(const struct rig_txn_op *op)
 {

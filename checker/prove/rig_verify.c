@@ -17,6 +17,7 @@
 #include "checker/prove/contradiction.h"
 #include "checker/prove/proved_levels.h"
 #include "history/model/value_texts.h"
+#include "history/types/object_specification.h"
 
 enum { EXIT_PROVED = 0, EXIT_FALSE = 1, EXIT_UNDECIDED = 2, PATHS_MOST = 257 };
 
@@ -36,6 +37,7 @@ static const char help[] =
     "  --permits N    locks of Jepsen's form: semaphores of N permits; with --workload lock\n"
     "  --reentrant N  such locks: their owner may hold them N times\n"
     "  --lease TIME   such locks: they may be taken away this long after they were asked for\n"
+    "  --model FILE   the model whose operations the history has (docs/models.md)\n"
     "  --fingerprint  print the fingerprint of HISTORY, by which a proof names it; without PROOF\n"
     "  --help         print this\n"
     "  --version      print the version\n"
@@ -134,6 +136,7 @@ struct request {
     const char *paths[PATHS_MOST];
     int count;
     bool quiet, fingerprint;
+    const char *model;
     struct rig_load_options load;
     int64_t permits, reentrant, lease_ns; /* 0: not given */
 };
@@ -177,6 +180,8 @@ static const char *read_arguments(int argc, char **argv, struct request *request
             request->fingerprint = true;
         else if (strcmp(argv[i], "--workload") == 0 && i + 1 < argc && find_workload(argv[i + 1], &request->load))
             i++;
+        else if (strcmp(argv[i], "--model") == 0 && i + 1 < argc)
+            request->model = argv[++i];
         else if (argv[i][0] == '-' && i + 1 < argc && take_rule(request, argv[i], argv[i + 1]))
             i++;
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
@@ -205,7 +210,14 @@ int main(int argc, char **argv)
         return complain(wrong != NULL ? wrong : "expected HISTORY and PROOF; see --help");
     struct rig_err err = {0};
     struct rig_history *history = NULL;
-    enum rig_rc rc = rig_history_load_ranks(request.paths, (size_t)records, &request.load, &history, &err);
+    enum rig_rc rc =
+        request.model == NULL ? RIG_OK : rig_specification_open(request.model, &request.load.specification, &err);
+    if (request.load.specification != NULL) {
+        request.load.workload = (enum rig_workload)RIG_WORKLOAD_OF_SPECIFICATIONS;
+        request.load.workload_given = true;
+    }
+    if (rc == RIG_OK)
+        rc = rig_history_load_ranks(request.paths, (size_t)records, &request.load, &history, &err);
     if (rc == RIG_OK && request.fingerprint) {
         rc = rig_history_fingerprint(history, &number, &err);
         (void)printf("%016llx\n", (unsigned long long)number);

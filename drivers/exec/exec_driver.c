@@ -350,7 +350,8 @@ static enum rig_outcome receive(struct session *session, struct rig_transaction 
         const enum rig_line_end end = rig_line_receive(&session->process, patience, &line, &size);
         if (end != RIG_LINE_DONE)
             return give_up_waiting(session, transaction, end);
-        switch (rig_exec_read_answer(line, size, session->number, core, transaction, problem)) {
+        switch (
+            rig_exec_read_answer(line, size, session->number, core, session->run->env->calls, transaction, problem)) {
         case RIG_EXEC_SAYS_OK:
             return RIG_OUTCOME_OK;
         case RIG_EXEC_SAYS_FAIL:
@@ -380,7 +381,7 @@ static enum rig_outcome transact(void *object, struct rig_transaction *transacti
     size_t sent = 0;
     session->number++;
     rig_buf_clear(&session->line);
-    rig_exec_write_transaction(transaction, session->number, &session->line);
+    rig_exec_write_transaction(transaction, session->number, session->run->env->calls, &session->line);
     const enum rig_line_end end = rig_line_send(&session->process, &session->line, &patience, &sent);
     /* A program may accept the line even when only its end is missing, and the input ends there. */
     if (sent + 1 >= session->line.size)
@@ -401,10 +402,12 @@ static enum rig_rc preview(const void *options, enum rig_workload workload, cons
                            void (*show)(void *context, const char *text), void *context, struct rig_err *err)
 {
     struct rig_buf line;
-    (void)options, (void)workload, (void)err;
+    (void)options, (void)err;
+    if (workload == RIG_WORKLOAD_MODEL)
+        return RIG_OK; /* only a run knows the values of a model */
     rig_buf_init(&line, 0);
     rig_buf_add_text(&line, "  ");
-    rig_exec_write_transaction(transaction, 1, &line);
+    rig_exec_write_transaction(transaction, 1, NULL, &line);
     rig_buf_add_char(&line, '\n');
     show(context, rig_buf_text(&line));
     rig_buf_done(&line);
@@ -422,7 +425,8 @@ const struct rig_driver rig_driver = {
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_MUTEX) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_QUEUE) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_STACK) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_APPEND_REGISTER) |
                  RIG_WORKLOAD_BIT(RIG_WORKLOAD_COUNTER) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_BANK) |
-                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_LOG) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_LOCK),
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_LOG) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_LOCK) |
+                 RIG_WORKLOAD_BIT(RIG_WORKLOAD_MODEL),
     .features = RIG_DRIVER_SAVEPOINTS | RIG_DRIVER_ROUTES | RIG_DRIVER_LOCK_KINDS,
     .options = option_table,
     .options_size = sizeof(struct options),

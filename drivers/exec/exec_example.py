@@ -41,6 +41,18 @@ def use_lock(lock, key, ops, now, tokens):
     return lock
 
 
+def use_account(database, table, ops, balance):
+    """The result of a call. Another program has the operations of its model here."""
+    (_, key, name), amounts = ops[0], [value for kind, _, value in ops if kind == "arg"]
+    if name == "read":
+        return balance
+    if name == "withdraw" and balance < amounts[0]:
+        return False
+    balance += amounts[0] if name == "deposit" else -amounts[0]
+    database.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (key, json.dumps(balance)))
+    return True if name == "withdraw" else None
+
+
 def run(database, table, ops, undone, moved):
     database.execute("BEGIN IMMEDIATE")
     for i, (kind, key, value) in enumerate(ops):
@@ -69,6 +81,9 @@ def run(database, table, ops, undone, moved):
             if kind != "free":
                 ops[-1][2] = tokens[key]
             database.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (key, json.dumps(new)))
+            return
+        if kind == "call":  # of a model: that of configs/models/bank-account.yaml
+            ops[-1][2] = use_account(database, table, ops[i:], old or 0)
             return
         if kind in ("deq", "pop"):
             ops[i][2] = (old.pop(0) if kind == "deq" else old.pop()) if old else None

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_write.h"
@@ -51,7 +52,22 @@ void rig_exec_write_hello(const struct rig_exec_hello *hello, struct rig_buf *li
     rig_buf_add_char(line, '\n');
 }
 
-void rig_exec_write_transaction(const struct rig_transaction *transaction, uint64_t number, struct rig_buf *line)
+/* A value that an operation writes. */
+static void write_value(struct rig_json_writer *writer, int64_t value, const struct rig_model_calls *calls)
+{
+    struct rig_buf json;
+    if (calls == NULL) {
+        rig_json_int(writer, NULL, value);
+        return;
+    }
+    rig_buf_init(&json, 0);
+    calls->write(value, &json);
+    rig_json_plain(writer, NULL, rig_buf_text(&json));
+    rig_buf_done(&json);
+}
+
+void rig_exec_write_transaction(const struct rig_transaction *transaction, uint64_t number,
+                                const struct rig_model_calls *calls, struct rig_buf *line)
 {
     struct rig_json_writer writer;
     rig_json_init(&writer, line);
@@ -66,7 +82,7 @@ void rig_exec_write_transaction(const struct rig_transaction *transaction, uint6
         if (rig_op_reads(op->kind))
             rig_json_null(&writer, NULL);
         else
-            rig_json_int(&writer, NULL, op->value);
+            write_value(&writer, op->value, calls);
         rig_json_end(&writer);
     }
     rig_json_end(&writer);
@@ -133,49 +149,67 @@ static bool take_list(const json_t *list, const struct rig_core *core, struct ri
     return true;
 }
 
-/* The result of one operation, which must match the question's operation. */
-static bool take_op(const json_t *answered, const struct rig_core *core, struct rig_transaction *transaction,
-                    uint32_t index, bool ok, bool *room, char problem[static RIG_EXEC_PROBLEM_BYTES])
+/* The number of a value; false: it has none. */
+static bool value_of(const json_t *json, const struct rig_model_calls *calls, int64_t *value)
 {
-    const struct rig_op *op = &transaction->ops[index];
+    *value = json_integer_value(json);
+    if (json_is_integer(json) || calls == NULL)
+        return json_is_integer(json);
+    char *text = json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT);
+    const bool is_one = text != NULL && calls->read(text, strlen(text), value);
+    free(text);
+    return is_one;
+}
+
+/* The answer to one operation, and what it must match. */
+struct taking {
+    const struct rig_core *core;
+    const struct rig_model_calls *calls;
+    struct rig_transaction *transaction;
+    bool ok, *room;
+    char *problem;
+};
+
+/* The result of one operation, which must match the question's operation. */
+static bool take_op(const struct taking *t, const json_t *answered, uint32_t index)
+{
+    const struct rig_op *op = &t->transaction->ops[index];
     const char *name = json_string_value(json_array_get(answered, 0));
     const json_t *key = json_array_get(answered, 1);
     const json_t *result = json_array_get(answered, 2);
+    int64_t value = 0;
     if (name == NULL || strcmp(name, op_name(op->kind)) != 0 || !json_is_integer(key) ||
         json_integer_value(key) != op->key)
-        return refuse(problem, "operation %u of the answer differs from the request", index + 1);
+        return refuse(t->problem, "operation %u of the answer differs from the request", index + 1);
     if (!rig_op_reads(op->kind))
-        return json_integer_value(result) == op->value ||
-               refuse(problem, "operation %u of the answer writes another value", index + 1);
-    if (result == NULL || (json_is_null(result) && !ok))
+        return (value_of(result, t->calls, &value) && value == op->value) ||
+               refuse(t->problem, "operation %u of the answer writes another value", index + 1);
+    if (result == NULL || (json_is_null(result) && !t->ok))
         return true; /* not known */
-    struct rig_read *read = &transaction->reads[index];
+    struct rig_read *read = &t->transaction->reads[index];
     if (json_is_null(result)) {
         read->state = RIG_READ_NIL;
-    } else if (!rig_op_reads_sequence(op->kind) && json_is_integer(result)) {
-        read->value = json_integer_value(result);
+    } else if (!rig_op_reads_sequence(op->kind) && value_of(result, t->calls, &value)) {
+        read->value = value;
         read->state = RIG_READ_SEEN;
     } else if (!rig_op_reads_sequence(op->kind) || !json_is_array(result) ||
-               !take_list(result, core, transaction, read, room)) {
-        return refuse(problem,
-                      *room ? "operation %u of the answer: expected a list or a number of 64 bits, as requested"
-                            : "operation %u of the answer: more elements than rig accepts",
+               !take_list(result, t->core, t->transaction, read, t->room)) {
+        return refuse(t->problem,
+                      *t->room ? "operation %u of the answer: expected a list or a number of 64 bits, as requested"
+                               : "operation %u of the answer: more elements than rig accepts",
                       index + 1);
     }
     return true;
 }
 
-static bool take_ops(const json_t *ops, const struct rig_core *core, struct rig_transaction *transaction, bool ok,
-                     bool *room, char problem[static RIG_EXEC_PROBLEM_BYTES])
+static bool take_ops(const struct taking *t, const json_t *ops)
 {
-    if (ops == NULL && !ok)
+    if (ops == NULL && (!t->ok || t->transaction->op_count == 0))
         return true;
-    if (ops == NULL && transaction->op_count == 0)
-        return true;
-    if (json_array_size(ops) != transaction->op_count)
-        return refuse(problem, "`ops` differs from the requested operations");
-    for (uint32_t i = 0; i < transaction->op_count; i++) {
-        if (!take_op(json_array_get(ops, i), core, transaction, i, ok, room, problem))
+    if (json_array_size(ops) != t->transaction->op_count)
+        return refuse(t->problem, "`ops` differs from the requested operations");
+    for (uint32_t i = 0; i < t->transaction->op_count; i++) {
+        if (!take_op(t, json_array_get(ops, i), i))
             return false;
     }
     return true;
@@ -212,7 +246,7 @@ static void take_times(const json_t *times, struct rig_transaction *transaction)
 }
 
 static enum rig_exec_answer take_answer(const json_t *root, uint64_t number, const struct rig_core *core,
-                                        struct rig_transaction *transaction,
+                                        const struct rig_model_calls *calls, struct rig_transaction *transaction,
                                         char problem[static RIG_EXEC_PROBLEM_BYTES])
 {
     static const char *const outcomes[] = {"ok", "fail", "info"};
@@ -233,7 +267,8 @@ static enum rig_exec_answer take_answer(const json_t *root, uint64_t number, con
         (void)refuse(problem, "`outcome` is none of ok, fail and info");
         return RIG_EXEC_MALFORMED;
     }
-    if (!take_ops(json_object_get(root, "ops"), core, transaction, said == 0, &room, problem)) {
+    const struct taking taking = {core, calls, transaction, said == 0, &room, problem};
+    if (!take_ops(&taking, json_object_get(root, "ops"))) {
         for (uint32_t i = 0; i < transaction->op_count; i++) /* earlier results are no evidence either */
             transaction->reads[i] = (struct rig_read){.state = RIG_READ_UNKNOWN};
         return room ? RIG_EXEC_MALFORMED : RIG_EXEC_NO_ROOM;
@@ -252,7 +287,7 @@ static enum rig_exec_answer take_answer(const json_t *root, uint64_t number, con
 }
 
 enum rig_exec_answer rig_exec_read_answer(const char *line, size_t size, uint64_t number, const struct rig_core *core,
-                                          struct rig_transaction *transaction,
+                                          const struct rig_model_calls *calls, struct rig_transaction *transaction,
                                           char problem[static RIG_EXEC_PROBLEM_BYTES])
 {
     json_error_t error;
@@ -262,7 +297,7 @@ enum rig_exec_answer rig_exec_read_answer(const char *line, size_t size, uint64_
         json_decref(root);
         return RIG_EXEC_MALFORMED;
     }
-    const enum rig_exec_answer answer = take_answer(root, number, core, transaction, problem);
+    const enum rig_exec_answer answer = take_answer(root, number, core, calls, transaction, problem);
     json_decref(root);
     return answer;
 }

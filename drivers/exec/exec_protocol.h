@@ -33,7 +33,9 @@ void rig_exec_write_hello(const struct rig_exec_hello *hello, struct rig_buf *li
 bool rig_exec_read_welcome(const char *line, size_t size, struct rig_exec_welcome *welcome,
                            char problem[static RIG_EXEC_PROBLEM_BYTES]);
 
-void rig_exec_write_transaction(const struct rig_transaction *transaction, uint64_t number, struct rig_buf *line);
+/* `calls`: of the workload model; else NULL. */
+void rig_exec_write_transaction(const struct rig_transaction *transaction, uint64_t number,
+                                const struct rig_model_calls *calls, struct rig_buf *line);
 
 enum rig_exec_answer {
     RIG_EXEC_SAYS_OK,
@@ -46,7 +48,7 @@ enum rig_exec_answer {
 
 /* Fills in the reads, and the error of a transaction that was not ok. `problem` for the last two. */
 enum rig_exec_answer rig_exec_read_answer(const char *line, size_t size, uint64_t number, const struct rig_core *core,
-                                          struct rig_transaction *transaction,
+                                          const struct rig_model_calls *calls, struct rig_transaction *transaction,
                                           char problem[static RIG_EXEC_PROBLEM_BYTES]);
 
 #endif

@@ -159,6 +159,11 @@ void rig_sim_engine_open_accounts(struct rig_sim_engine *engine, const struct ri
     engine->accounts = *accounts;
 }
 
+void rig_sim_engine_take_model(struct rig_sim_engine *engine, const struct rig_model_calls *calls)
+{
+    engine->calls = calls;
+}
+
 void rig_sim_engine_prefill(struct rig_sim_engine *engine, int64_t count)
 {
     RIG_REQUIRE(engine->next_id == 0 && count >= 0);
@@ -194,6 +199,7 @@ void rig_sim_engine_free(struct rig_sim_engine *engine)
     }
     rig_sim_store_done(&engine->store);
     rig_sim_predicates_done(&engine->predicates);
+    rig_sim_values_done(&engine->called);
     free(engine->sessions);
     free(engine->stack);
     rig_sim_ready_done(&engine->ready);
@@ -426,6 +432,9 @@ static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct
     case RIG_OP_HOLD:
     case RIG_OP_LIMIT:
     case RIG_OP_LEASE:
+    case RIG_OP_ARGUMENT:
+    case RIG_OP_CALL:
+    case RIG_OP_RESULT:
     case RIG_OP_KIND_COUNT:
         break;
     case RIG_OP_SEND:

@@ -62,8 +62,9 @@ enum {
     RIG_SIM_TAKEN = 1 << RIG_WORKLOAD_QUEUE | 1 << RIG_WORKLOAD_STACK,
     RIG_SIM_STRINGS = 1 << RIG_WORKLOAD_APPEND_REGISTER,
     RIG_SIM_LOCKS = 1 << RIG_WORKLOAD_LOCK,
+    RIG_SIM_CALLS = 1 << RIG_WORKLOAD_MODEL,
     /* each operation is atomic, at any level */
-    RIG_SIM_OBJECTS = RIG_SIM_COMPARED | RIG_SIM_TAKEN | RIG_SIM_STRINGS | RIG_SIM_LOCKS,
+    RIG_SIM_OBJECTS = RIG_SIM_COMPARED | RIG_SIM_TAKEN | RIG_SIM_STRINGS | RIG_SIM_LOCKS | RIG_SIM_CALLS,
     RIG_SIM_ROWS = 1 << RIG_WORKLOAD_PREDICATE | 1 << RIG_WORKLOAD_SQL,
     RIG_SIM_LOGS = 1 << RIG_WORKLOAD_LOG, /* a transaction takes effect at its commit, at any level */
     RIG_SIM_MULTIVERSION = RIG_SIM_TRANSACTIONS | RIG_SIM_ROWS,
@@ -83,10 +84,10 @@ enum {
 /* X(id, name, its isolation levels, its workloads, the mistake, each time with the chance `bug-rate`) */
 #define RIG_SIM_BUG_TABLE(X)                                                                                           \
     X(NONE, "none", RIG_SIM_AT_ANY, RIG_SIM_ALL, "nothing")                                                            \
-    X(LOST_UPDATE, "lost-update", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_MULTIVERSION,                                          \
+    X(LOST_UPDATE, "lost-update", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_MULTIVERSION | RIG_SIM_CALLS,                          \
       "a commit does not check for conflicting ones and overwrites them")                                              \
     X(STALE_READ, "stale-read", RIG_SIM_AT_SNAPSHOTS,                                                                  \
-      RIG_SIM_MULTIVERSION | 1 << RIG_WORKLOAD_CAS_REGISTER | RIG_SIM_STRINGS,                                         \
+      RIG_SIM_MULTIVERSION | 1 << RIG_WORKLOAD_CAS_REGISTER | RIG_SIM_STRINGS | RIG_SIM_CALLS,                         \
       "a transaction's snapshot is up to `staleness` commits old")                                                     \
     X(LONG_FORK, "long-fork", RIG_SIM_AT_SNAPSHOTS, RIG_SIM_TRANSACTIONS,                                              \
       "two sites that see each other's commits late")                                                                  \
@@ -246,6 +247,8 @@ struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options,
 void rig_sim_engine_open_accounts(struct rig_sim_engine *engine, const struct rig_accounts *accounts);
 /* Before the first transaction: keys below `count` have rows, which hold empty lists, or registers without a value. */
 void rig_sim_engine_prefill(struct rig_sim_engine *engine, int64_t count);
+/* Before the first transaction of the workload model: what its calls do. Borrows it. */
+void rig_sim_engine_take_model(struct rig_sim_engine *engine, const struct rig_model_calls *calls);
 /* Whether the simulated database gives a certificate of histories of that workload. */
 static inline bool rig_sim_certifies(enum rig_workload workload)
 {

@@ -119,6 +119,8 @@ struct rig_sim_engine {
     struct rig_accounts accounts;
     int64_t prefilled_keys;
     struct rig_rng rng;
+    const struct rig_model_calls *calls; /* of a model */
+    struct rig_sim_values called;        /* scratch: the state after a call */
     struct rig_sim_store store;
     bool has_tables; /* the workload is one of tables of rows */
     struct rig_sim_predicates predicates;
@@ -175,6 +177,8 @@ void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *se
 enum rig_sim_progress rig_sim_apply(struct rig_sim_engine *engine, struct rig_sim_session *session);
 /* The same for locks with owners. */
 enum rig_sim_progress rig_sim_apply_to_lock(struct rig_sim_engine *engine, struct rig_sim_session *session);
+/* The same for a call of a model. */
+enum rig_sim_progress rig_sim_apply_call(struct rig_sim_engine *engine, struct rig_sim_session *session);
 
 /* Logs (sim_logs.c). A transaction takes effect at its commit. Before it, at an operation, and to undo it: */
 enum rig_sim_progress rig_sim_commit_logs(struct rig_sim_engine *engine, struct rig_sim_session *session);

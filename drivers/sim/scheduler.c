@@ -67,6 +67,7 @@ struct rig_sim_scheduler *rig_sim_scheduler_new(const struct rig_run_env *env)
     if (scheduler->engine != NULL) {
         rig_sim_engine_open_accounts(scheduler->engine, &env->accounts);
         rig_sim_engine_prefill(scheduler->engine, env->prefilled_keys);
+        rig_sim_engine_take_model(scheduler->engine, env->calls);
     }
     if (scheduler->engine != NULL && env->certificate != RIG_CERTIFICATE_NONE)
         rig_sim_engine_certify(scheduler->engine, env->certificate == RIG_CERTIFICATE_FULL);

@@ -113,6 +113,8 @@ enum rig_sim_progress rig_sim_apply(struct rig_sim_engine *engine, struct rig_si
     RIG_REQUIRE(session->op_count > 0);
     if (engine->workload == RIG_WORKLOAD_LOCK)
         return rig_sim_apply_to_lock(engine, session);
+    if (engine->workload == RIG_WORKLOAD_MODEL)
+        return rig_sim_apply_call(engine, session);
     const uint32_t index = rig_sim_store_key(&engine->store, session->ops[0].key);
     if (index == UINT32_MAX)
         return RIG_SIM_NO_MEMORY;

@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "base/heap.h"
 #include "generator/generator_types.h"
+#include "generator/model_calls.h"
 #include "generator/synthetic/closing_reads.h"
 #include "history/model/certificate.h"
 #include "history/types/types.h"
@@ -36,6 +37,7 @@ struct making {
     struct rig_sim_engine *engine;
     struct rig_generator *generator;
     struct rig_closing_reads closing;
+    struct rig_model_calls calls;
     struct rig_generator_options workload; /* with the number of sessions that share the stream */
     struct session *sessions;
     uint32_t session_count;
@@ -115,7 +117,7 @@ static enum rig_rc issue(struct making *m, uint32_t id)
     struct rig_transaction question = {0};
     rig_generator_next(m->generator, &question);
     memcpy(ops_of(m, id), question.ops, question.op_count * sizeof *question.ops);
-    rig_generator_give_owner(ops_of(m, id), question.op_count, id);
+    rig_generator_give_owner(&m->workload, ops_of(m, id), question.op_count, id);
     session->op_count = question.op_count;
     session->rollback = question.rollback;
     session->rolls_back = question.rolls_back;
@@ -332,6 +334,8 @@ static enum rig_rc start(struct making *m)
     m->reads = calloc(m->most_ops, sizeof *m->reads);
     if (m->engine == NULL || m->sessions == NULL || m->op_room == NULL || m->kept_ops == NULL || m->reads == NULL)
         return no_memory(m->err);
+    m->calls = rig_model_calls_of(synthetic->workload.specification);
+    rig_sim_engine_take_model(m->engine, &m->calls);
     const struct rig_accounts accounts = rig_generator_accounts(&synthetic->workload);
     rig_sim_engine_open_accounts(m->engine, &accounts);
     if (synthetic->certificate != RIG_CERTIFICATE_NONE)

@@ -9,6 +9,7 @@
 #include "drivers/built_in.h"
 #include "generator/synthetic/simulation.h"
 #include "generator/synthetic/synthetic_records.h"
+#include "history/types/object_specification.h"
 #include "history/types/types.h"
 
 /*
@@ -229,6 +230,9 @@ enum rig_rc rig_synthetic_set(struct rig_synthetic *synthetic, const char *assig
     struct rig_err inner = {0};
     if (rig_option_parse(option, equals + 1, object, &inner) != RIG_OK)
         return rig_fail(err, inner.rc, "%s: %s", name, inner.text);
+    if (synthetic->workload.model != NULL && synthetic->workload.specification == NULL &&
+        rig_specification_open(synthetic->workload.model, &synthetic->workload.specification, err) != RIG_OK)
+        return err->rc;
     note_given(synthetic, name);
     mix_run(synthetic, assignment);
     return RIG_OK;

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/rng.h"
+#include "history/types/object_specification.h"
 #include "history/types/types.h"
 
 enum { NAME_BYTES = 4096 };
@@ -130,7 +132,11 @@ static enum rig_rc open_record(struct rig_synthetic_records *records, const stru
     const uint32_t number = records->opened;
     struct record *record = &records->records[number];
     struct rig_rank rank = {.number = number, .count = records->count, .origin_ns = record->origin_ns};
+    struct rig_buf meta;
     memcpy(rank.run, synthetic->run, sizeof rank.run);
+    rig_buf_init(&meta, 0);
+    if (workload->specification != NULL)
+        rig_specification_write(workload->specification, &meta);
     const struct rig_event_writer_options options = {
         .save = *save,
         .workload = (enum rig_workload)workload->type,
@@ -138,14 +144,17 @@ static enum rig_rc open_record(struct rig_synthetic_records *records, const stru
         .columns = (workload->long_share > 0 ? of_holds : 0) |
                    (synthetic->certificate == RIG_CERTIFICATE_FULL ? RIG_COLUMN_BIT(RIG_COLUMN_VIEW) : 0) |
                    (workload->rollback_share > 0 ? RIG_COLUMN_BIT(RIG_COLUMN_SAVEPOINT) : 0),
-        .rank = records->count == 1 ? NULL : &rank};
+        .rank = records->count == 1 ? NULL : &rank,
+        .meta = meta.size == 0 ? NULL : rig_buf_text(&meta)};
     enum rig_rc rc = records->count == 1 ? RIG_OK : name_record(record, synthetic, path, number, err);
     if (rc == RIG_OK)
         rc = rig_output_open(&record->output, record->path == NULL ? path : record->path, err);
-    if (rc != RIG_OK)
-        return rc;
-    records->opened++;
-    return rig_event_writer_new(&options, &record->output, &record->writer, err);
+    if (rc == RIG_OK) {
+        records->opened++;
+        rc = rig_event_writer_new(&options, &record->output, &record->writer, err);
+    }
+    rig_buf_done(&meta);
+    return rc;
 }
 
 enum rig_rc rig_synthetic_records_open(const struct rig_synthetic *synthetic, const char *path,

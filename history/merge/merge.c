@@ -236,6 +236,7 @@ static void init_facts(struct rig_merge *merge, struct rig_source_facts *facts)
         .form = RIG_FORM_RIG,
         .workload = zero->workload,
         .meta = zero->meta,
+        .specification = zero->specification,
         .start_utc_ns = zero->start_utc_ns,
         .has_invocations = true,
         .lost_count = merge->missing_count, /* what the missing ranks did is left out */

@@ -33,6 +33,7 @@
 #define RIG_LIST_BRANCH   0x80000000u /* in rig_txn_op.list; keys and branches stay below it */
 
 struct rig_op_summary;
+struct rig_specification;
 
 struct rig_txn {
     int64_t invoke_ns;    /* RIG_NO_TIME when the history has no times */
@@ -116,7 +117,8 @@ struct rig_history {
     bool keyword_keys;                     /* texts were EDN keywords, and are written as such */
     bool value_keys;                       /* texts are values (history/model/value_texts.h), and are written as such */
     const struct rig_row_names *row_names; /* keys are rows of tables (history/types/row_names.h); NULL: they are not */
-    char **errors;                         /* error id - 1 -> "code: text" */
+    const struct rig_specification *specification; /* of the objects of a model; borrowed; NULL: it is not known */
+    char **errors;                                 /* error id - 1 -> "code: text" */
     uint32_t error_count;
     const struct rig_columns *columns; /* side columns of the transactions; NULL: none has any */
 

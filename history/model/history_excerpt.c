@@ -258,6 +258,7 @@ static void copy_facts(const struct rig_history *from, struct rig_history *to)
     to->has_all_rows = from->has_all_rows;
     to->start_utc_ns = from->start_utc_ns;
     to->row_names = from->row_names;
+    to->specification = from->specification;
     to->is_excerpt = true;
     to->zero_ns = rig_history_zero_ns(from);
 }

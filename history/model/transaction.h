@@ -61,6 +61,10 @@ enum rig_result_shape {
       "of an acquisition: the permits of all owners, or as a negative number how often one owner may hold the lock")   \
     X(RIG_OP_LEASE, "lease", "a lease", RIG_RESULT_NOTHING,                                                            \
       "of an acquisition, after its limit: the time in ns after which the lock may be taken away")                     \
+    X(RIG_OP_ARGUMENT, "arg", "an argument", RIG_RESULT_NOTHING, "give an argument of the call before it")             \
+    X(RIG_OP_CALL, "call", "a call", RIG_RESULT_NOTHING,                                                               \
+      "call an operation of a model; its value is the operation's name, and its arguments and result follow")          \
+    X(RIG_OP_RESULT, "ret", "a result", RIG_RESULT_VALUE, "the result of the call before it")                          \
     RIG_TEST_OPS(X)
 
 enum rig_op_kind {
@@ -155,6 +159,8 @@ static inline bool rig_op_reads_records(unsigned kind)
       "sends to and polls of logs with offsets, such as the partitions of Kafka")                                      \
     X(RIG_WORKLOAD_LOCK, "lock", RIG_OP_FREE, RIG_OP_TOKEN, "was released before",                                     \
       "acquisitions and releases of locks with owners, permits, tokens or leases")                                     \
+    X(RIG_WORKLOAD_MODEL, "model", RIG_OP_CALL, RIG_OP_RESULT, "was called before",                                    \
+      "operations of a model of one's own, which a file describes")                                                    \
     RIG_TEST_WORKLOADS(X)
 
 enum rig_workload {

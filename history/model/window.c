@@ -73,6 +73,7 @@ static bool take_facts(struct rig_history *history, const struct rig_source_fact
         history->certificate = &storage->certificate;
     }
     history->row_names = rig_row_names_of(facts->meta);
+    history->specification = facts->specification;
     history->keyword_keys |= facts->keyword_keys && history->key_texts != NULL;
     history->value_keys |= facts->value_keys && history->key_texts != NULL;
     if (facts->meta == NULL)
@@ -134,6 +135,11 @@ enum { KNOWN_USES = 16 /* operations needed before their number tells how often 
 void rig_window_name_rows(struct rig_window *window, const struct rig_row_names *names)
 {
     window->row_names = names;
+}
+
+void rig_window_specify(struct rig_window *window, const struct rig_specification *specification)
+{
+    window->specification = specification;
 }
 
 struct rig_window *rig_window_new(enum rig_workload workload, size_t limit_bytes)
@@ -326,6 +332,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
         .keys = window->names.at,
         .key_texts = window->key_texts.count == 0 ? NULL : window->key_texts.texts,
         .row_names = window->row_names,
+        .specification = window->specification,
         .keyword_keys = window->keyword_keys && window->key_texts.count > 0,
         .value_keys = window->value_keys && window->key_texts.count > 0,
         .errors = window->errors.texts,

@@ -75,6 +75,8 @@ void rig_window_fit(struct rig_window *window);
 
 /* Names of rows for its keys; NULL: none. */
 void rig_window_name_rows(struct rig_window *window, const struct rig_row_names *names);
+/* The specification of its objects; NULL: none. */
+void rig_window_specify(struct rig_window *window, const struct rig_specification *specification);
 
 /*
  * Turns the whole window into a history that the caller owns, open transactions included, and frees the window, also on

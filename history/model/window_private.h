@@ -70,6 +70,7 @@ struct rig_window {
     struct rig_list_pool pool;
     struct rig_text_table key_texts;
     const struct rig_row_names *row_names;
+    const struct rig_specification *specification;
     struct rig_text_table errors;
     bool keyword_keys;
     bool value_keys;

@@ -15,6 +15,8 @@
 #include "history/model/history.h"
 #include "history/types/types.h"
 
+struct rig_specification;
+
 enum rig_form {
     RIG_FORM_AUTO,
     RIG_FORM_RIG,
@@ -33,8 +35,9 @@ struct rig_load_options {
     bool workload_given; /* else: from the file (binary), or found from the operations (append -> list-append, w ->
                             rw-register, acquire -> mutex); RIG_E_USAGE where these fit several types */
     enum rig_workload workload;
-    enum rig_type_origin type_origin; /* set by the source where it finds the workload before it reads */
-    struct rig_lock_rules lock;       /* JSON lines and EDN: of operations such as {:f :acquire} */
+    enum rig_type_origin type_origin;              /* set by the source where it finds the workload before it reads */
+    struct rig_lock_rules lock;                    /* JSON lines and EDN: of operations such as {:f :acquire} */
+    const struct rig_specification *specification; /* of the workload model; borrowed; NULL: it is not known */
     bool excerpt;            /* the history is part of a longer one: transactions outside it may have read or written */
     bool value_keys;         /* JSON lines and EDN: keys are values of any kind, as keys of several kinds are */
     size_t limit_bytes;      /* 0: none */

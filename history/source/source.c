@@ -10,6 +10,7 @@
 #include "history/source/unpack.h"
 #include "history/text/certificate_text.h"
 #include "history/text/text_reader.h"
+#include "history/types/object_specification.h"
 
 enum {
     MERGED_PART_BYTES = 1 << 16,
@@ -93,6 +94,22 @@ static enum rig_rc keep_meta(struct rig_source *source, struct rig_err *err)
     return RIG_OK;
 }
 
+/* The specification of a history of a model: the one that the caller gives, or the record has. */
+static enum rig_rc find_specification(struct rig_source *source, enum rig_rc rc, struct rig_err *err)
+{
+    struct rig_source_facts *facts = &source->facts;
+    if (rc != RIG_OK || !rig_workload_has_specification(facts->workload))
+        return rc;
+    facts->specification = source->options.load.specification != NULL ? source->options.load.specification
+                                                                      : rig_specification_of(facts->meta);
+    if (facts->specification == NULL)
+        return rig_fail(err, RIG_E_USAGE,
+                        "%s: the history has operations of a model, and not the model itself; give it "
+                        "as --model FILE",
+                        source->name);
+    return RIG_OK;
+}
+
 static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
 {
     source->facts = (struct rig_source_facts){
@@ -115,7 +132,7 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
         rig_text_reader_set_origin(source->state, &source->rewritten.origin);
     if (source->bytes.in_parts) /* samples of a clock were looked for in the whole record */
         rig_source_bytes_release(&source->bytes, 0, source->bytes.size);
-    return rc == RIG_OK ? keep_meta(source, err) : rc;
+    return rc == RIG_OK ? find_specification(source, keep_meta(source, err), err) : rc;
 }
 
 static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)

@@ -48,7 +48,8 @@ struct rig_source_facts {
     enum rig_form form;
     enum rig_workload workload;
     enum rig_type_origin type_origin;
-    const char *meta; /* the run's metadata or NULL; lives as long as the source */
+    const char *meta;                              /* the run's metadata or NULL; lives as long as the source */
+    const struct rig_specification *specification; /* of a model: from the options, or from the metadata; or NULL */
     size_t size_bytes;
     int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown */
     uint64_t skipped_count;

@@ -15,7 +15,7 @@ static const struct rig_classic_form *const forms[] = {
     &rig_classic_kafka,     &rig_classic_predicate,  &rig_classic_unique_ids,  &rig_classic_log,
     &rig_classic_monotonic, &rig_classic_sequential, &rig_classic_dirty_reads, &rig_classic_long_fork,
     &rig_classic_bank,      &rig_classic_counter,    &rig_classic_set,         &rig_classic_list,
-    &rig_classic_multi_key,
+    &rig_classic_multi_key, &rig_classic_calls,
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof forms[0] };
@@ -303,7 +303,7 @@ static const struct rig_classic_form *find_given(const struct rig_classic *r, en
         return &rig_classic_no_process;
     /* Without a form for its values a file of multi-key-acid or of logs is read as it is; others then say what is
      * wrong. */
-    return last == &rig_classic_multi_key || last == &rig_classic_kafka ? NULL : last;
+    return last == &rig_classic_multi_key || last == &rig_classic_kafka || last == &rig_classic_calls ? NULL : last;
 }
 
 static bool has_transactions(const struct rig_classic *r)
@@ -391,7 +391,11 @@ enum rig_rc rig_classic_rewrite(const struct rig_text_operations *operations, st
                                 bool *reads_at_once, struct rig_err *err)
 {
     const struct rig_text_syntax *syntax = operations->syntax;
-    struct rig_classic r = {.workload = options->workload, .edn = syntax->keywords, .out = out, .origin = origin};
+    struct rig_classic r = {.workload = options->workload,
+                            .edn = syntax->keywords,
+                            .out = out,
+                            .origin = origin,
+                            .specification = options->specification};
     enum rig_rc rc = RIG_OK;
     *rewritten = *reads_at_once = false;
     rig_table_init(&r.known);
@@ -401,6 +405,10 @@ enum rig_rc rig_classic_rewrite(const struct rig_text_operations *operations, st
     r.parser.passes_maps = true;
     r.parser.on_micro = note_micro;
     r.parser.context = &r;
+    const bool has_calls = options->workload_given && rig_workload_has_specification(options->workload);
+    if (has_calls && options->specification == NULL)
+        return rig_fail(err, RIG_E_USAGE, "%s: the workload model needs the file of the model; give it as --model FILE",
+                        operations->name);
     if (is_wanted(&r, options)) {
         r.parser.cursor.err = err;
         rc = rewrite(&r, options, rewritten);

@@ -48,6 +48,7 @@ struct rig_classic {
     size_t group;                /* keys that are read together */
     bool is_wide;                /* dirty-reads: reads show all rows that exist, not the values of some */
     void *numbers;               /* of a form: what it noted of the file */
+    const struct rig_specification *specification; /* of a model; NULL: none is given */
 };
 
 struct rig_classic_form {
@@ -143,7 +144,8 @@ enum rig_rc rig_classic_refuse(const struct rig_classic *r, const struct rig_cla
 
 extern const struct rig_classic_form rig_classic_set, rig_classic_counter, rig_classic_bank, rig_classic_long_fork,
     rig_classic_sequential, rig_classic_dirty_reads, rig_classic_unique_ids, rig_classic_monotonic, rig_classic_log,
-    rig_classic_multi_key, rig_classic_no_process, rig_classic_predicate, rig_classic_list, rig_classic_kafka;
+    rig_classic_multi_key, rig_classic_no_process, rig_classic_predicate, rig_classic_list, rig_classic_kafka,
+    rig_classic_calls;
 
 /* Whether the read shows a key and a list of its subkeys, as those of sequential do. *found: one of them is there. */
 bool rig_classic_shows_subkeys(const struct rig_classic *r, const struct rig_classic_item *read, bool *found);

@@ -29,7 +29,7 @@ static inline bool rig_object_is_lock_operation(const struct rig_txn_op *ops, si
 
 /*
  * A record tells only writes from reads: compare-and-set is two writes there, of the expected and of the new value, an
- * append to a string two writes of its value, and an acquisition of a lock is writes and a read.
+ * append to a string two writes of its value, and an acquisition of a lock, or a call, is writes and a read.
  */
 
 /* Whether the operation is two in a record. */
@@ -50,6 +50,15 @@ static inline bool rig_object_has_owners(enum rig_workload workload)
     return rig_object_further_op(workload) == RIG_OP_HOLD;
 }
 
+/* Whether the micro-operations are a call of a model: its name, its arguments, and its result. */
+static inline bool rig_object_is_call(const struct rig_txn_op *ops, size_t count)
+{
+    bool is_call = count >= 2 && ops[0].kind == RIG_OP_CALL && ops[count - 1].kind == RIG_OP_RESULT;
+    for (size_t i = 1; is_call && i + 1 < count; i++)
+        is_call = ops[i].kind == RIG_OP_ARGUMENT;
+    return is_call;
+}
+
 /* Whether a record of the workload can hold these operations of a transaction. */
 static inline bool rig_object_is_recorded(enum rig_workload workload, const struct rig_txn_op *ops, size_t count)
 {
@@ -57,6 +66,8 @@ static inline bool rig_object_is_recorded(enum rig_workload workload, const stru
         return true;
     if (rig_object_has_owners(workload))
         return count == 0 || rig_object_is_lock_operation(ops, count);
+    if (rig_workload_has_specification(workload))
+        return count == 0 || rig_object_is_call(ops, count);
     if (count == 2 && ops[0].kind == RIG_OP_WRITE && ops[1].kind == RIG_OP_WRITE)
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -79,6 +90,11 @@ static inline size_t rig_object_restore(enum rig_workload workload, struct rig_t
 {
     if (rig_object_has_owners(workload))
         return rig_object_restore_lock(ops, count);
+    if (rig_workload_has_specification(workload)) {
+        for (size_t i = 1; i + 1 < count; i++)
+            ops[i].kind = RIG_OP_ARGUMENT;
+        return count;
+    }
     if (count != 2 || ops[0].kind != RIG_OP_WRITE || ops[1].kind != RIG_OP_WRITE)
         return count;
     ops[0].kind = (uint8_t)rig_object_further_op(workload);

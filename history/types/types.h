@@ -54,7 +54,8 @@ enum { RIG_WORKLOAD_DEFAULT = RIG_WORKLOAD_LIST_APPEND };
     X(RIG_WORKLOAD_QUEUE, RIG_OP_KIND_COUNT, 0)                                                                        \
     X(RIG_WORKLOAD_STACK, RIG_OP_KIND_COUNT, 0)                                                                        \
     X(RIG_WORKLOAD_APPEND_REGISTER, RIG_OP_EXTEND, 1)                                                                  \
-    X(RIG_WORKLOAD_LOCK, RIG_OP_HOLD, 3)
+    X(RIG_WORKLOAD_LOCK, RIG_OP_HOLD, 3)                                                                               \
+    X(RIG_WORKLOAD_MODEL, RIG_OP_ARGUMENT, 1)
 
 /* The limits of acquisitions of locks, where a file does not have them itself (RIG_OP_LIMIT, RIG_OP_LEASE). */
 struct rig_lock_rules {
@@ -84,6 +85,15 @@ enum {
                                  1 << RIG_WORKLOAD_MULTI_KEY | 1 << RIG_WORKLOAD_DIRTY_READS |
                                  1 << RIG_WORKLOAD_CAS_REGISTER
 };
+
+/* The type of objects that a file describes: a model. */
+enum { RIG_WORKLOAD_OF_SPECIFICATIONS = RIG_WORKLOAD_MODEL };
+
+/* Whether the objects are those of a model. */
+static inline bool rig_workload_has_specification(enum rig_workload workload)
+{
+    return workload == RIG_WORKLOAD_MODEL;
+}
 
 static inline bool rig_workload_may_begin(enum rig_workload workload)
 {

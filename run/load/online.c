@@ -187,8 +187,10 @@ static enum rig_rc open_check(struct rig_online *online, struct rig_err *err)
     for (unsigned i = 0; i < online->patience; i++)
         windows.idle *= PATIENCE;
     enum rig_rc rc = rig_source_open(online->path, &source, &online->source, err);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK) {
         windows.row_names = rig_row_names_of(rig_source_facts(online->source)->meta);
+        windows.specification = rig_source_facts(online->source)->specification;
+    }
     if (rc == RIG_OK)
         rc = rig_stream_begin(online->workload, &windows, &online->windows, err);
     return rc;

@@ -17,7 +17,9 @@
 #include "base/printable.h"
 #include "base/secret.h"
 #include "base/thread.h"
+#include "generator/model_calls.h"
 #include "generator/programs/program_call.h"
+#include "history/types/object_specification.h"
 #include "history/types/sent_sql.h"
 #include "run/load/run_client.h"
 #include "run/load/run_result.h"
@@ -211,6 +213,8 @@ static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, st
     rig_run_part_plan(run, &yaml);
     if (run->programs.program != NULL)
         rig_row_key_names(run->programs.program, &yaml);
+    if (run->plan->workload.specification != NULL)
+        rig_specification_write(run->plan->workload.specification, &yaml);
     enum rig_rc rc = add_statements(run, &yaml, err);
     struct rig_recorder_options options = {.path = path,
                                            .workload = (enum rig_workload)run->plan->workload.type,
@@ -487,6 +491,10 @@ static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *
                              .prefilled_keys = plan->prefilled_keys,
                              .rolls_back = rig_run_rolls_back(plan),
                              .clauses = run_clauses(plan)};
+    if (plan->workload.specification != NULL) {
+        run->calls = rig_model_calls_of(plan->workload.specification);
+        run->env.calls = &run->calls;
+    }
     if (options->task != NULL) { /* in place of the load, on tables of its own */
         run->env.rows = options->task->rows;
         run->env.texts = options->task->texts;

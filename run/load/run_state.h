@@ -69,6 +69,7 @@ struct rig_run_state {
     const struct rig_run_options *options;
     const struct rig_driver *driver;
     struct rig_run_env env;
+    struct rig_model_calls calls; /* of a model: the env's */
     void *driver_run;
     char name[RIG_RUN_NAME_BYTES]; /* on servers */
     bool simulated;                /* the driver has its own clock: nothing may depend on real time */

@@ -1,5 +1,6 @@
 #include "run/plan/plan_bind.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/option_parse.h"
 #include "base/secret.h"
+#include "generator/generator.h"
 #include "run/plan/plan_text.h"
 
 enum { KEY_BYTES = 256, SENTENCE_BYTES = 768 };
@@ -289,6 +291,30 @@ static enum rig_rc keep_shown(const struct binding *binding, const char *const *
     return RIG_OK;
 }
 
+/* The file of a model is beside the plan, wherever rig is started, or where its path says: it becomes absolute, so that
+ * the stored plan has the same meaning. */
+static enum rig_rc place_model(const struct binding *binding, const struct rig_yaml_node *node, const char **model,
+                               struct rig_err *err)
+{
+    const bool is_model = binding->option == rig_option_find(rig_generator_option_table, "model");
+    if (!is_model || (*model)[0] == '/')
+        return RIG_OK;
+    const char *path = node->place.override != NULL ? *model : rig_yaml_beside(binding->tree, *model);
+    if (path == NULL)
+        return rig_no_memory(err, "a plan");
+    char *whole = realpath(path, NULL);
+    if (whole == NULL)
+        whole = realpath(*model, NULL);
+    if (whole == NULL) {
+        char text[SENTENCE_BYTES];
+        (void)snprintf(text, sizeof text, "there is no file %s, which is relative to the folder of the plan", path);
+        return refuse_value(binding, node, text, err);
+    }
+    *model = rig_arena_text(binding->tree->arena, whole, strlen(whole));
+    free(whole);
+    return *model == NULL ? rig_no_memory(err, "a plan") : RIG_OK;
+}
+
 static enum rig_rc bind_scalar(const struct binding *binding, const struct rig_yaml_node *node, struct rig_err *err)
 {
     const struct rig_plan_before nothing = {0};
@@ -296,6 +322,8 @@ static enum rig_rc bind_scalar(const struct binding *binding, const struct rig_y
     enum rig_rc rc = take_text(binding, node, &nothing, node->text, &text, &shown, err);
     if (rc == RIG_OK)
         rc = keep_shown(binding, &shown, 1, err);
+    if (rc == RIG_OK)
+        rc = place_model(binding, node, &text, err);
     if (rc != RIG_OK)
         return rc;
     struct rig_err own = {0};

@@ -12,6 +12,7 @@
 #include "drivers/loader.h"
 #include "generator/load_schedule.h"
 #include "generator/programs/program.h"
+#include "history/types/object_specification.h"
 #include "nemesis/placeholder.h"
 #include "run/plan/plan_check.h"
 #include "run/plan/plan_lists.h"
@@ -649,6 +650,10 @@ static enum rig_rc read_plan(struct reader *reader, const struct rig_plan_text *
     if (rc != RIG_OK)
         return rc;
     memcpy(&plan->workload, section_of(reader, RIG_PLAN_WORKLOAD)->parts[0].object, sizeof plan->workload);
+    if (plan->workload.model != NULL)
+        rc = rig_specification_open(plan->workload.model, &plan->workload.specification, err);
+    if (rc != RIG_OK)
+        return rc;
     rig_plan_check_take_load(&plan->workload, &plan->check);
     memcpy(&plan->clients, section_of(reader, RIG_PLAN_CLIENTS)->parts[0].object, sizeof plan->clients);
     if (reader->phases != NULL)

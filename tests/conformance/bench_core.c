@@ -246,6 +246,7 @@ enum rig_rc bench_run_start(struct bench_run *run, const struct bench_settings *
         .rows = settings->rows,
         .accounts = settings->accounts,
         .prefilled_keys = settings->prefilled_keys,
+        .calls = settings->calls,
     };
     enum rig_rc rc = RIG_OK;
     if (driver->check != NULL)

@@ -17,9 +17,10 @@ struct bench_settings {
     const struct rig_driver *driver;
     const char *const *overrides; /* "option=value" */
     size_t override_count;
-    struct rig_accounts accounts;      /* of the workload bank */
-    int64_t prefilled_keys;            /* keys with rows from the start */
-    const struct rig_row_schema *rows; /* of programs; NULL: none */
+    struct rig_accounts accounts;        /* of the workload bank */
+    int64_t prefilled_keys;              /* keys with rows from the start */
+    const struct rig_row_schema *rows;   /* of programs; NULL: none */
+    const struct rig_model_calls *calls; /* of a model; NULL: none */
 };
 
 struct bench_run {

@@ -535,6 +535,7 @@ static void (*const type_cases[RIG_WORKLOAD_COUNT])(void **state) = {
     [RIG_WORKLOAD_CAS_REGISTER] = compared_registers_change_only_as_expected,
     [RIG_WORKLOAD_MUTEX] = locks_have_one_holder,
     [RIG_WORKLOAD_LOCK] = locks_have_owners_and_permits,
+    [RIG_WORKLOAD_MODEL] = calls_have_the_results_of_the_model,
     [RIG_WORKLOAD_APPEND_REGISTER] = strings_grow_until_they_are_full,
     [RIG_WORKLOAD_QUEUE] = queues_give_the_first_value,
     [RIG_WORKLOAD_STACK] = stacks_give_the_last_value,

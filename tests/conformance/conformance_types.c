@@ -1,6 +1,8 @@
 #include "tests/conformance/conformance_types.h"
 
 #include "tests/unit/cmocka_first.h"
+#include "generator/model_calls.h"
+#include "history/types/object_specification.h"
 #include "history/types/row_ops.h"
 #include "tests/conformance/conformance_steps.h"
 
@@ -270,6 +272,55 @@ void locks_have_owners_and_permits(void **state)
     assert_int_equal(release(&client, 3, 1), RIG_OUTCOME_OK);
     assert_true(acquire(&client, 3, 2, -2) > token || token == 0);
     finish(&client, &run);
+}
+
+/* The account of configs/models/bank-account.yaml. */
+static const char account_model[] = "model: bank-account\n"
+                                    "state: {balance: 0}\n"
+                                    "operations:\n"
+                                    "  deposit: {arguments: {amount: 1..5}, set: {balance: balance + amount}}\n"
+                                    "  withdraw:\n"
+                                    "    arguments: {amount: 1..5}\n"
+                                    "    cases:\n"
+                                    "      - when: balance >= amount\n"
+                                    "        set: {balance: balance - amount}\n"
+                                    "        returns: true\n"
+                                    "      - returns: false\n"
+                                    "  read: {returns: balance}\n";
+
+static struct rig_specification *account;
+static struct rig_model_calls account_calls;
+
+/* The result of a call; amount 0: it has no argument. */
+static struct rig_read call(struct bench_client *client, int64_t key, const char *name, int64_t amount)
+{
+    const struct rig_model_operation *operation = rig_specification_operation(account, name, strlen(name));
+    struct rig_op ops[] = {
+        {RIG_OP_CALL, key, operation->number}, {RIG_OP_ARGUMENT, key, amount}, {RIG_OP_RESULT, key, 0}};
+    const uint32_t count = amount == 0 ? 2 : 3;
+    ops[count - 1] = (struct rig_op){.kind = RIG_OP_RESULT, .key = key};
+    transact_ok(client, ops, count);
+    return client->transaction.reads[count - 1];
+}
+
+void calls_have_the_results_of_the_model(void **state)
+{
+    (void)state;
+    struct rig_err err = {0};
+    struct bench_run run;
+    struct bench_client client;
+    assert_int_equal(rig_specification_read("account", account_model, strlen(account_model), &account, &err), RIG_OK);
+    account_calls = rig_model_calls_of(account);
+    settings.calls = &account_calls;
+    start_objects(&run, &client, 1, RIG_WORKLOAD_MODEL);
+    (void)call(&client, 1, "deposit", 5);
+    assert_true(call(&client, 1, "withdraw", 3).value == account->constants.yes);
+    assert_true(call(&client, 1, "withdraw", 3).value == account->constants.no);
+    assert_int_equal(call(&client, 1, "read", 0).value, 2);
+    assert_int_equal(call(&client, 2, "read", 0).value, 0);
+    finish(&client, &run);
+    settings.calls = NULL;
+    rig_specification_free(account);
 }
 
 static void check_row(enum rig_workload workload, enum rig_op_kind put, enum rig_op_kind take, const int64_t *order)

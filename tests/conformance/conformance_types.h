@@ -11,6 +11,7 @@ void compared_registers_change_only_as_expected(void **state);
 void strings_grow_until_they_are_full(void **state);
 void locks_have_one_holder(void **state);
 void locks_have_owners_and_permits(void **state);
+void calls_have_the_results_of_the_model(void **state);
 void queues_give_the_first_value(void **state);
 void stacks_give_the_last_value(void **state);
 void sets_hold_their_elements(void **state);

@@ -56,8 +56,10 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     rig_judge_init(&w->judge, check->max_witnesses, rig_check_assumptions(check), limit_bytes);
     w->judge.asked = check->anomalies;
     w->window = rig_window_new(workload, limit_bytes);
-    if (w->window != NULL)
+    if (w->window != NULL) {
         rig_window_name_rows(w->window, options->row_names);
+        rig_window_specify(w->window, options->specification);
+    }
     w->retired = rig_retired_new(workload, limit_bytes / FORGOTTEN_SHARE);
     w->evidence = rig_witness_txns_new(workload);
     w->storage = rig_verdict_new(check);
@@ -306,6 +308,7 @@ enum rig_rc rig_stream_conclude(struct rig_stream *w, const struct rig_source_fa
     if (rc != RIG_OK)
         return rc;
     storage->history->row_names = w->options.row_names;
+    storage->history->specification = w->options.specification;
     storage->verdict.history = storage->history;
     scope->truncated = facts->truncated;
     scope->sorted = facts->sorted;

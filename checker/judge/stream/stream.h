@@ -64,8 +64,9 @@ struct rig_stream_options {
                                            (model/certified.h); NULL: it must not */
     bool each_segment;                  /* judge after each segment, however little that releases: for tests */
     const char *name;                   /* of the history, for errors; NULL: none */
-    const struct rig_row_names *row_names; /* of its keys; NULL: none */
-    const struct rig_check_watch *watch;   /* called by rig_check_source(); NULL: no progress is reported */
+    const struct rig_row_names *row_names;         /* of its keys; NULL: none */
+    const struct rig_specification *specification; /* of its objects; NULL: none */
+    const struct rig_check_watch *watch;           /* called by rig_check_source(); NULL: no progress is reported */
     struct rig_helpers *helpers; /* of rig_check_source(): they share the work (shared/shared_check.h); NULL: none */
     bool on_one_thread;          /* of rig_check_source(): no other thread than those of the source */
     size_t taken_bytes;          /* of the limit, by the source */

@@ -20,6 +20,7 @@ static const struct rig_type_verifier *const types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_CAS_REGISTER] = &rig_verify_object,
     [RIG_WORKLOAD_MUTEX] = &rig_verify_object,
     [RIG_WORKLOAD_LOCK] = &rig_verify_object,
+    [RIG_WORKLOAD_MODEL] = &rig_verify_object,
     [RIG_WORKLOAD_QUEUE] = &rig_verify_object,
     [RIG_WORKLOAD_STACK] = &rig_verify_object,
     [RIG_WORKLOAD_APPEND_REGISTER] = &rig_verify_object,

@@ -2,6 +2,7 @@
 that it refutes. Without the bug the same load keeps what it asks for."""
 
 import json
+import os
 import re
 import shutil
 
@@ -14,6 +15,7 @@ LIST, REGISTER, SET, COUNTER, BANK, FORK = "list-append", "rw-register", "set", 
 CLASSIC = MONOTONIC, IDS, DIRTY, SEQUENTIAL, ACID = ("monotonic", "unique-ids", "dirty-reads", "sequential",
                                                      "multi-key-acid")
 CAS, MUTEX, QUEUE, STACK, STRING = "cas-register", "mutex", "queue", "stack", "append-register"
+MODEL = "model"
 LOCK, SEMAPHORE = "lock", {"workload": {"lock": {"kind": "semaphore", "most": 3}, "keys": {"active": 2}}}
 LEASE = {"workload": {"lock": {"lease": "20ms"}, "keys": {"active": 2}}, "database": {"bug-rate": "100%"}}
 PREDICATE = "predicate"
@@ -51,6 +53,7 @@ PLANTED = {
         *[(type, SER, {}, "lost-update", "cursor-stability") for type in CLASSIC if type != SEQUENTIAL],
         (LIST, SER, {}, "lost-append", "strong-session-read-uncommitted read-committed"),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
+        (MODEL, SER, {}, *UNORDERED),
         (BANK, SI, RICH, "wrong-total", "consistent-view repeatable-read"),
     ],
     "stale-read": [
@@ -85,6 +88,7 @@ PLANTED = {
     "duplicate-append": [(LIST, SER, {}, "duplicate-elements", "read-uncommitted"), (LOG, SER, {}, "duplicate-elements", "read-uncommitted"),
                          (STRING, SER, {}, *UNORDERED)],
     "lost-append": [
+        (MODEL, SER, {}, *UNORDERED),
         (LIST, SER, {}, "lost-append", "read-uncommitted"),
         (REGISTER, SER, {}, "lost-write", "read-committed"),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
@@ -219,6 +223,8 @@ class Planted(RigTest):
         plan = {"name": "planted", "seed": 7, "workload": {"type": type, "transactions": 1500}, "clients": {"count": 6},
                 "database": {"driver": "sim", "isolation": isolation, "bug": bug, "bug-rate": "10%"}, "report": ["json"],
                 "check": {"levels": ["strict-serializable"]}}
+        if type == MODEL:
+            plan["workload"]["model"] = os.path.join(os.environ["RIG_SOURCE"], "configs/models/bank-account.yaml")
         if bug.startswith("savepoint"):
             plan["workload"]["savepoints"] = {"share": "40%"}
         path = self.plan(json.dumps(merged(plan, settings)))
