@@ -447,7 +447,8 @@ static uint32_t call_transaction(struct rig_generator *generator, struct rig_op 
     ops[count++] = (struct rig_op){RIG_OP_CALL, slot->key, operation->number};
     for (uint32_t i = 0; i < operation->argument_count; i++)
         ops[count++] = (struct rig_op){RIG_OP_ARGUMENT, slot->key, draw_argument(generator, &operation->arguments[i])};
-    ops[count++] = (struct rig_op){.kind = RIG_OP_RESULT, .key = slot->key};
+    if (operation->has_result)
+        ops[count++] = (struct rig_op){.kind = RIG_OP_RESULT, .key = slot->key};
     return count;
 }
 

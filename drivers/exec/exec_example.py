@@ -83,7 +83,9 @@ def run(database, table, ops, undone, moved):
             database.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (key, json.dumps(new)))
             return
         if kind == "call":  # of a model: that of configs/models/bank-account.yaml
-            ops[-1][2] = use_account(database, table, ops[i:], old or 0)
+            result = use_account(database, table, ops[i:], old or 0)
+            if ops[-1][0] == "ret":
+                ops[-1][2] = result
             return
         if kind in ("deq", "pop"):
             ops[i][2] = (old.pop(0) if kind == "deq" else old.pop()) if old else None

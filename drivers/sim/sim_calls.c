@@ -63,7 +63,9 @@ enum rig_sim_progress rig_sim_apply_call(struct rig_sim_engine *engine, struct r
     if (index == UINT32_MAX || !rig_sim_values_reserve(&engine->called, MOST_NUMBERS))
         return RIG_SIM_NO_MEMORY;
     struct rig_sim_key *key = &engine->store.keys.at[index];
-    struct rig_read *answer = &session->work->results.at[session->op_count - 1];
+    struct rig_read none; /* of an operation that returns nothing */
+    const bool returns = session->ops[session->op_count - 1].kind == RIG_OP_RESULT;
+    struct rig_read *answer = returns ? &session->work->results.at[session->op_count - 1] : &none;
     const struct state now = state_of(key, false), before = state_of(key, true);
     const bool stale = rig_sim_bug_strikes(engine, RIG_SIM_BUG_STALE_READ);
     if (stale && execute(engine, session, before, answer) && is_same(engine, before))

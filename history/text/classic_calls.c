@@ -4,6 +4,7 @@
  *   {:f :withdraw, :value 5}      invoked                              [[:call 0 "withdraw"] [:arg 0 5] [:ret 0]]
  *   {:f :withdraw, :value true}   ok: the result                       [[:call 0 "withdraw"] [:arg 0 5] [:ret 0 true]]
  *
+ * An operation that returns nothing has no `ret`.
  * An operation's value is its argument, or a list of its arguments. An acknowledged one has the result as its value, or
  * a list of the arguments and the result, or the invoked value where the operation has no result. The argument that is
  * the key names the object; else an independent tuple [key value] or the field `key` of nothing does, and without them
@@ -20,13 +21,14 @@ struct call {
     struct rig_text_slice key; /* length 0: none */
     struct rig_text_slice arguments[RIG_MODEL_ARGUMENTS + 1];
     struct rig_text_slice result; /* length 0: not known */
+    bool is_tuple;                /* the value is after the key in a tuple */
 };
 
 static bool are_calls(const struct rig_classic *r)
 {
     for (size_t i = 0; i < r->items.count; i++) {
         const struct rig_classic_item *item = &r->items.at[i];
-        if (item->is_client && (item->is_txn || item->function.length == 0))
+        if (item->is_client && (rig_slice_is(&item->function, "txn") || item->function.length == 0))
             return false;
     }
     return true;
@@ -75,6 +77,7 @@ static struct rig_text_slice untupled(const struct rig_classic *r, const struct 
         rig_classic_is_sequence(r, &pair[0]) || (wanted > 1 && !rig_classic_is_sequence(r, &pair[1])))
         return item->value;
     call->key = pair[0];
+    call->is_tuple = true;
     return pair[1];
 }
 
@@ -106,17 +109,26 @@ static const struct rig_classic_item *invocation_of(const struct rig_classic *r,
     return item->type != RIG_OPERATION_INVOKE && item->partner != RIG_TABLE_NONE ? &r->items.at[item->partner] : item;
 }
 
-/* The result of an acknowledged operation, where its value is not its arguments again. */
+/* Whether the value is a list of the arguments of the invocation, and of a result. */
+static bool repeats(const struct rig_classic *r, const struct rig_model_operation *operation,
+                    const struct rig_text_slice *value, const struct call *invoked, struct call *again)
+{
+    bool same =
+        !operation->returns_list && rig_classic_is_sequence(r, value) && take_arguments(r, operation, value, 1, again);
+    for (uint32_t i = 0; same && i < operation->argument_count; i++)
+        same = rig_classic_is_same(&again->arguments[i], &invoked->arguments[i]);
+    return same && (operation->key_place < 0 || rig_classic_is_same(&again->key, &invoked->key));
+}
+
+/* The result of an acknowledged operation, which its value is, or the end of it. */
 static void take_result(const struct rig_classic *r, const struct rig_classic_item *item,
                         const struct rig_model_operation *operation, struct call *call)
 {
     struct call again = {.key = {0}};
-    const size_t wanted = operation->argument_count + (operation->key_place >= 0);
-    const struct rig_text_slice value = untupled(r, item, operation, wanted, &again);
-    if (wanted > 0 && rig_classic_is_sequence(r, &value) && take_arguments(r, operation, &value, 1, &again))
-        call->result = again.result;
-    else
-        call->result = value;
+    const bool has_arguments = operation->argument_count > 0 || operation->key_place >= 0;
+    const struct rig_text_slice value =
+        call->is_tuple ? untupled(r, item, operation, operation->argument_count, &again) : item->value;
+    call->result = has_arguments && repeats(r, operation, &value, call, &again) ? again.result : value;
 }
 
 static enum rig_rc put_call(struct rig_classic *r, const struct rig_classic_item *item)
@@ -125,7 +137,7 @@ static enum rig_rc put_call(struct rig_classic *r, const struct rig_classic_item
     const struct rig_model_operation *operation =
         rig_specification_operation(r->specification, invocation->function.at, invocation->function.length);
     const bool is_alone = invocation->type != RIG_OPERATION_INVOKE, is_ok = item->type == RIG_OPERATION_OK;
-    struct call call = {.key = {0}};
+    struct call call = {.key = invocation->key};
     if (operation == NULL)
         return refuse(r, invocation, NULL);
     const size_t wanted = operation->argument_count + (operation->key_place >= 0);
@@ -145,6 +157,8 @@ static enum rig_rc put_call(struct rig_classic *r, const struct rig_classic_item
         rig_classic_begin_micro(r, "arg", key);
         rig_classic_end_micro(r, &call.arguments[i]);
     }
+    if (!operation->has_result)
+        return RIG_OK;
     rig_classic_begin_micro(r, "ret", key);
     if (!has_result || call.result.length == 0)
         rig_classic_end_micro(r, NULL);

@@ -22,13 +22,12 @@ enum { FORM_COUNT = sizeof forms / sizeof forms[0] };
 
 /* ---- reading ---- */
 
-/* The whole value of a transaction, which the parser has passed. */
-static struct rig_text_slice txn_text(const struct rig_operation_parser *parser)
+/* The whole value there, which the parser has passed. */
+static struct rig_text_slice value_text(const struct rig_operation_parser *parser, const char *from)
 {
     struct rig_text_cursor cursor = parser->cursor;
-    cursor.at = cursor.start + parser->operation.value_at;
+    cursor.at = from;
     cursor.err = NULL;
-    const char *from = cursor.at;
     (void)parser->syntax->skip(&cursor);
     return (struct rig_text_slice){.at = from, .length = (size_t)(cursor.at - from)};
 }
@@ -72,8 +71,12 @@ static struct rig_classic_item item_of(const struct rig_classic *r)
         item.function = rig_classic_bare(operation->function, operation->function_length);
     if (fields->is_client && fields->process_name != NULL)
         item.process_name = (struct rig_text_slice){.at = fields->process_name, .length = fields->process_length};
-    if (fields->has_value)
-        item.value = txn_text(parser);
+    if (operation->key_text != NULL)
+        item.key = value_text(parser, operation->key_text);
+    if (operation->value_text != NULL)
+        item.value = value_text(parser, operation->value_text);
+    else if (fields->has_value)
+        item.value = value_text(parser, parser->cursor.start + operation->value_at);
     else if (fields->other != NULL)
         item.value = (struct rig_text_slice){.at = fields->other, .length = fields->other_length};
     return item;
@@ -409,6 +412,7 @@ enum rig_rc rig_classic_rewrite(const struct rig_text_operations *operations, st
     if (has_calls && options->specification == NULL)
         return rig_fail(err, RIG_E_USAGE, "%s: the workload model needs the file of the model; give it as --model FILE",
                         operations->name);
+    r.parser.keeps_values = has_calls; /* any value may be an argument or a result */
     if (is_wanted(&r, options)) {
         r.parser.cursor.err = err;
         rc = rewrite(&r, options, rewritten);

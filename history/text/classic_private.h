@@ -20,8 +20,9 @@ struct rig_classic_item {
     bool is_client, has_process, has_time, has_index, is_txn;
     int64_t index, time_ns, process;
     struct rig_text_slice function, process_name, value;
-    size_t at;        /* in the file */
-    uint32_t partner; /* the other one of invocation and completion, or RIG_TABLE_NONE */
+    struct rig_text_slice key; /* the field `key`; length 0: there is none */
+    size_t at;                 /* in the file */
+    uint32_t partner;          /* the other one of invocation and completion, or RIG_TABLE_NONE */
 };
 
 RIG_VEC(struct rig_classic_item, rig_classic_items)

@@ -641,7 +641,7 @@ static enum rig_rc get_other_field(struct rig_operation_parser *parser, const st
         return get_column(parser, column);
     if (rig_slice_is(name, RIG_START_FIELD) && take_integer(parser, &parser->operation.start_utc_ns))
         return RIG_OK;
-    if (parser->takes_functions && rig_slice_is(name, "key"))
+    if (rig_slice_is(name, "key"))
         return put_off(parser, &parser->operation.key_text);
     const char *from = parser->cursor.at;
     const enum rig_rc rc = parser->syntax->skip(&parser->cursor);
@@ -678,6 +678,8 @@ static enum rig_rc get_field(struct rig_operation_parser *parser, enum field fie
     case FIELD_TIME:
         return get_time(parser);
     case FIELD_VALUE:
+        if (parser->keeps_values)
+            return put_off(parser, &parser->operation.value_text);
         if (parser->passes_values)
             return parser->syntax->skip(&parser->cursor);
         return parser->takes_functions ? put_off(parser, &parser->operation.value_text) : get_value(parser);

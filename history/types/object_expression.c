@@ -560,6 +560,14 @@ bool rig_expression_is_constant(const struct rig_instructions *code, const struc
     return expression->count == 1 && code->at[expression->first].code == CONSTANT;
 }
 
+bool rig_expression_has_list(const struct rig_instructions *code, const struct rig_expression *expression)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < expression->count; i++)
+        has |= code->at[expression->first + i].code >= KEYS && code->at[expression->first + i].code <= LIST;
+    return has;
+}
+
 /* ---- values ---- */
 
 struct machine {

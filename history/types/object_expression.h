@@ -96,6 +96,9 @@ bool rig_expression_value(const struct rig_instructions *code, const struct rig_
 /* Whether it is one constant alone. */
 bool rig_expression_is_constant(const struct rig_instructions *code, const struct rig_expression *expression);
 
+/* Whether it makes a list. */
+bool rig_expression_has_list(const struct rig_instructions *code, const struct rig_expression *expression);
+
 /* The place of a key in a map: *found, or where it would be. */
 size_t rig_container_place(const struct rig_container *map, int64_t key, bool *found);
 

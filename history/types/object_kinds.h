@@ -50,12 +50,12 @@ static inline bool rig_object_has_owners(enum rig_workload workload)
     return rig_object_further_op(workload) == RIG_OP_HOLD;
 }
 
-/* Whether the micro-operations are a call of a model: its name, its arguments, and its result. */
+/* Whether the micro-operations are a call of a model: its name, its arguments, and perhaps its result. */
 static inline bool rig_object_is_call(const struct rig_txn_op *ops, size_t count)
 {
-    bool is_call = count >= 2 && ops[0].kind == RIG_OP_CALL && ops[count - 1].kind == RIG_OP_RESULT;
-    for (size_t i = 1; is_call && i + 1 < count; i++)
-        is_call = ops[i].kind == RIG_OP_ARGUMENT;
+    bool is_call = count >= 1 && ops[0].kind == RIG_OP_CALL;
+    for (size_t i = 1; is_call && i < count; i++)
+        is_call = ops[i].kind == RIG_OP_ARGUMENT || (ops[i].kind == RIG_OP_RESULT && i + 1 == count);
     return is_call;
 }
 
@@ -91,8 +91,8 @@ static inline size_t rig_object_restore(enum rig_workload workload, struct rig_t
     if (rig_object_has_owners(workload))
         return rig_object_restore_lock(ops, count);
     if (rig_workload_has_specification(workload)) {
-        for (size_t i = 1; i + 1 < count; i++)
-            ops[i].kind = RIG_OP_ARGUMENT;
+        for (size_t i = 1; i < count; i++)
+            ops[i].kind = ops[i].kind == RIG_OP_RESULT ? RIG_OP_RESULT : RIG_OP_ARGUMENT;
         return count;
     }
     if (count != 2 || ops[0].kind != RIG_OP_WRITE || ops[1].kind != RIG_OP_WRITE)

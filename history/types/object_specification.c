@@ -383,8 +383,10 @@ static enum rig_rc read_cases(struct reader *r, const struct rig_expression_scop
         if (rc == RIG_OK)
             rc = read_case(r, scope, entry->value, &all[i]);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; rc == RIG_OK && i < count; i++) {
         operation->has_result |= all[i].returns.count > 0;
+        operation->returns_list |= rig_expression_has_list(&r->out->code, &all[i].returns);
+    }
     return rc;
 }
 

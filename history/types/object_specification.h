@@ -21,7 +21,8 @@
  * (history/types/object_expression.h) are computed in the state before it. A case one of whose expressions has no value
  * is impossible, and a guard without a value does not hold.
  *
- * An operation is the micro-operations of a call (RIG_OP_CALL): its name, its arguments but the key, and its result.
+ * An operation is the micro-operations of a call (RIG_OP_CALL): its name, its arguments but the key, and its result, if
+ * a case returns something.
  * A state here is a set of the states in which the object may be, more than one only where the result does not tell
  * which case was taken: as numbers, and empty for the initial state. An operation is impossible if it is so in each of
  * them.
@@ -85,10 +86,11 @@ struct rig_model_operation {
     int64_t number;                             /* of its name, as a value */
     const struct rig_model_argument *arguments; /* without the key */
     uint32_t argument_count;
-    int key_place;   /* of the key among all arguments; -1: none */
-    bool any;        /* each case whose guard holds is possible */
-    bool has_result; /* a case returns something */
-    double weight;   /* among the operations of a load */
+    int key_place;     /* of the key among all arguments; -1: none */
+    bool any;          /* each case whose guard holds is possible */
+    bool returns_list; /* a case may return a list */
+    bool has_result;   /* a case returns something */
+    double weight;     /* among the operations of a load */
     const struct rig_model_case *cases;
     uint32_t case_count;
 };
@@ -131,6 +133,12 @@ const struct rig_specification *rig_specification_of(const char *meta);
 /* The operation of this name, or NULL. */
 const struct rig_model_operation *rig_specification_operation(const struct rig_specification *specification,
                                                               const char *name, size_t length);
+/* The micro-operations of its calls. */
+static inline size_t rig_specification_op_count(const struct rig_model_operation *operation)
+{
+    return 1 + (size_t)operation->argument_count + operation->has_result;
+}
+
 /* The operation that is called; NULL: the micro-operations are no call of the model. */
 const struct rig_model_operation *rig_specification_called(const struct rig_specification *specification,
                                                            const struct rig_txn_op *ops, size_t count);

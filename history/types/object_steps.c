@@ -187,11 +187,10 @@ const struct rig_model_operation *rig_specification_called(const struct rig_spec
         if (specification->operations[i].number == ops->value)
             operation = &specification->operations[i];
     }
-    if (operation == NULL || count != operation->argument_count + 2 || ops[0].kind != RIG_OP_CALL ||
-        ops[count - 1].kind != RIG_OP_RESULT)
+    if (operation == NULL || count != rig_specification_op_count(operation) || ops[0].kind != RIG_OP_CALL)
         return NULL;
-    for (size_t i = 1; i + 1 < count; i++) {
-        if (ops[i].kind != RIG_OP_ARGUMENT)
+    for (size_t i = 1; i < count; i++) {
+        if (ops[i].kind != (i <= operation->argument_count ? RIG_OP_ARGUMENT : RIG_OP_RESULT))
             return NULL;
     }
     return operation;
@@ -200,7 +199,7 @@ const struct rig_model_operation *rig_specification_called(const struct rig_spec
 struct stepping {
     const struct rig_specification *specification;
     const struct rig_model_operation *operation;
-    const struct rig_txn_op *result;
+    const struct rig_txn_op *result; /* of an operation that has one */
     int64_t arguments[RIG_MODEL_ARGUMENTS];
     struct rig_model_numbers one;  /* a state after a case */
     struct rig_model_numbers *all; /* the states so far: length and numbers of each */
@@ -351,7 +350,7 @@ enum rig_model_answer rig_specification_simulate(const struct rig_specification 
     struct rig_model_view view;
     for (uint32_t i = 0; operation == NULL && i < specification->operation_count; i++)
         operation = specification->operations[i].number == ops->value ? &specification->operations[i] : NULL;
-    RIG_REQUIRE(operation != NULL && count == operation->argument_count + 2);
+    RIG_REQUIRE(operation != NULL && count == rig_specification_op_count(operation));
     for (uint32_t i = 0; i < operation->argument_count; i++)
         arguments[i] = ops[i + 1].value;
     if (from_count == 0) {
@@ -367,10 +366,8 @@ enum rig_model_answer rig_specification_simulate(const struct rig_specification 
     to->count = 0;
     if (answer == RIG_MODEL_POSSIBLE)
         answer = change(specification, one, &view, from, from_count, to);
-    result->state = !operation->has_result                  ? RIG_READ_UNKNOWN
-                    : value == specification->constants.nil ? RIG_READ_NIL
-                                                            : RIG_READ_SEEN;
-    result->value = value;
+    *result = (struct rig_read){.state = value == specification->constants.nil ? RIG_READ_NIL : RIG_READ_SEEN,
+                                .value = value};
     return answer;
 }
 

@@ -295,10 +295,10 @@ static struct rig_model_calls account_calls;
 static struct rig_read call(struct bench_client *client, int64_t key, const char *name, int64_t amount)
 {
     const struct rig_model_operation *operation = rig_specification_operation(account, name, strlen(name));
-    struct rig_op ops[] = {
-        {RIG_OP_CALL, key, operation->number}, {RIG_OP_ARGUMENT, key, amount}, {RIG_OP_RESULT, key, 0}};
-    const uint32_t count = amount == 0 ? 2 : 3;
-    ops[count - 1] = (struct rig_op){.kind = RIG_OP_RESULT, .key = key};
+    struct rig_op ops[3] = {{RIG_OP_CALL, key, operation->number}, {RIG_OP_ARGUMENT, key, amount}};
+    const uint32_t count = (uint32_t)rig_specification_op_count(operation);
+    if (operation->has_result)
+        ops[count - 1] = (struct rig_op){.kind = RIG_OP_RESULT, .key = key};
     transact_ok(client, ops, count);
     return client->transaction.reads[count - 1];
 }

@@ -5,9 +5,8 @@
 #ifndef RIG_TESTS_HISTORY_MORE_TYPES_H
 #define RIG_TESTS_HISTORY_MORE_TYPES_H
 
-/* The first row takes an odd number, so that the number of the put is even. */
+/* The number of the put is even. */
 #define RIG_TEST_OPS(X)                                                                                                \
-    X(RIG_OP_SPARE, "spare", "a spare", RIG_RESULT_NOTHING, "nothing")                                                 \
     X(RIG_OP_PUT_ROW, "put", "a put", RIG_RESULT_NOTHING, "put a row into the table of a key")                         \
     X(RIG_OP_READ_ROWS, "r", "a read", RIG_RESULT_ROWS, "read the rows of the table of a key")
 

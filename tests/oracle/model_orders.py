@@ -469,16 +469,17 @@ def write_history(path, model, objects):
             operation["process"], process = process, process + 1
         for _, operation, kind in events:
             value = [plain(value) for value in operation["values"]]
-            returns = any("returns" in case for case in [model["operations"][operation["f"]]] +
-                          model["operations"][operation["f"]].get("cases", []) + model["operations"][operation["f"]].get("any", []))
+            operation_of = model["operations"][operation["f"]]
+            answers = [case.get("returns") for case in [operation_of] + operation_of.get("cases", []) + operation_of.get("any", [])]
+            returns = any(answers)
+            lists = any(re.search(r"\b(list|keys|values|entries|range)\(", answer or "") for answer in answers)
             if model.get("keyed"):
                 value = [key] + value
             if kind == "ok" and returns:
-                value = value + [plain(operation["result"])] if value and key % 2 else plain(operation["result"])
-                if isinstance(value, list) and not key % 2:
-                    value = [plain(item) for item in operation["values"]] + [value]
-                    value = [key] + value if model.get("keyed") else value
-                    value = value if len(value) > 1 else value[0]
+                repeats = key % 2 and value and not lists
+                value = value + [plain(operation["result"])] if repeats else plain(operation["result"])
+            elif isinstance(value, list) and (key % 3 or model is REGISTER) and not model.get("keyed"):
+                value = value if len(value) > 1 else value[0] if value else None
             line = {"process": operation["process"], "type": kind, "f": operation["f"], "value": value}
             if not model.get("keyed"):
                 line["key"] = key
