@@ -153,7 +153,7 @@ struct rig_operation_parser {
     void *context;
     bool stopped;
     bool passes_values;   /* values are skipped unread */
-    bool keeps_values;    /*   and their places are in the operation */
+    bool keeps_values;    /* values are skipped unread, and their places are in the operation */
     bool takes_functions; /* operations on one object, such as {:f :cas :value [1 2]}, are read as transactions */
     bool repeats;         /*   of `workload`; and completions follow invocations */
     enum rig_workload workload;
