@@ -1,6 +1,9 @@
 #include "tests/conformance/conformance_types.h"
 
 #include "tests/unit/cmocka_first.h"
+
+#include <string.h>
+
 #include "generator/model_calls.h"
 #include "history/types/object_specification.h"
 #include "history/types/row_ops.h"
