@@ -14,6 +14,7 @@
 #include "history/model/history_order.h"
 #include "history/record/packing.h"
 #include "history/record/record_writer.h"
+#include "history/types/types.h"
 #include "history/source/load.h"
 #include "tests/fuzz/history_property.h"
 #include "tests/history/history_model.h"
@@ -110,10 +111,12 @@ static bool holds_registers_only(enum rig_form form)
 /* False for a history that the form cannot hold. */
 static bool try_file(const char *path, enum rig_form form, struct rig_buf *buf)
 {
+    const enum rig_workload drawn = (enum rig_workload)rig_rng_below(&rng, RIG_WORKLOAD_COUNT);
     struct model_options options = {
         .exchange = true,
-        .workload = holds_registers_only(form) ? RIG_WORKLOAD_RW_REGISTER
-                                               : (enum rig_workload)rig_rng_below(&rng, RIG_WORKLOAD_COUNT),
+        /* The operations are no calls of a model. */
+        .workload =
+            holds_registers_only(form) || rig_workload_has_specification(drawn) ? RIG_WORKLOAD_RW_REGISTER : drawn,
         .txn_count = 5 + (uint32_t)rig_rng_below(&rng, 40),
         .channel_count = 4,
         .key_count = 6,
