@@ -34,7 +34,7 @@
 #include "history/model/transaction.h"
 #include "history/types/sql_forms.h"
 
-#define RIG_DRIVER_ABI    20u
+#define RIG_DRIVER_ABI    21u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
