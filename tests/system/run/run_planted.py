@@ -53,7 +53,7 @@ PLANTED = {
         *[(type, SER, {}, "lost-update", "cursor-stability") for type in CLASSIC if type != SEQUENTIAL],
         (LIST, SER, {}, "lost-append", "strong-session-read-uncommitted read-committed"),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
-        (MODEL, SER, {}, *UNORDERED),
+        (MODEL, SER, {}, *OBJECT),
         (BANK, SI, RICH, "wrong-total", "consistent-view repeatable-read"),
     ],
     "stale-read": [
@@ -88,7 +88,7 @@ PLANTED = {
     "duplicate-append": [(LIST, SER, {}, "duplicate-elements", "read-uncommitted"), (LOG, SER, {}, "duplicate-elements", "read-uncommitted"),
                          (STRING, SER, {}, *UNORDERED)],
     "lost-append": [
-        (MODEL, SER, {}, *UNORDERED),
+        (MODEL, SER, {}, *OBJECT),
         (LIST, SER, {}, "lost-append", "read-uncommitted"),
         (REGISTER, SER, {}, "lost-write", "read-committed"),
         (COUNTER, SER, {}, "counter-bounds", STRONG_SI),
