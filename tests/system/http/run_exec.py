@@ -167,7 +167,7 @@ class Exec(rig_command.RigTest):
 
     def test_the_example_of_the_guide(self):
         lines = EXAMPLE.read_text().splitlines()
-        self.assertLessEqual(len(lines), 120)
+        self.assertLessEqual(len(lines), 135)
         done = self.run_command(f"python3, {EXAMPLE}, {self.folder / 'example.db'}", transactions=150)
         self.assertIn("SQLite", done.out)
         self.assertGreater(self.results("run")["history"]["ok"], 140)

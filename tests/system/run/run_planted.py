@@ -187,14 +187,14 @@ PLANTED = {
     ],
     "overdraft": [(BANK, SER, {}, "negative-balance", "cursor-stability")],
     "lost-row": [(PREDICATE, SER, {}, "G-single-predicate", "consistent-view read-atomic repeatable-read")],
-    "lost-index-entry": [(SQL, SER, CHANGES, "G-single-predicate", "consistent-view")],
+    "lost-index-entry": [(SQL, SER, CHANGES, "G-single-predicate", "consistent-view read-atomic")],
     "stale-foreign-key": [(SQL, RC, REFERENCES, "broken-reference", "read-uncommitted")],
     "stale-check": [(SQL, SER, CHECKS, "broken-check", "read-uncommitted")],
     "wrong-limit": [(SQL, SI, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "limits": "80%"}}, "database": {"bug-rate": "100%"}}, "G-single-predicate",
                      "consistent-view read-atomic repeatable-read")],  # a read that shows too few misses own rows, too
     "stale-subquery": [
-        (SQL, SER, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "subqueries": "60%"}}}, "G-single-predicate", "consistent-view repeatable-read"),
-        (SQL, SER, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "joins": "60%", "not-exists": "60%"}}}, "G-single-predicate", "consistent-view repeatable-read"),
+        (SQL, SER, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "subqueries": "60%"}}}, "G-single-predicate", "consistent-view read-atomic repeatable-read"),
+        (SQL, SER, {"workload": {"statements": {"updates": "50%", "deletes": "10%", "joins": "60%", "not-exists": "60%"}}}, "G-single-predicate", "consistent-view read-atomic repeatable-read"),
     ],
     "skipped-recheck": [(SQL, RC, {**CHANGES, "database": {"bug-rate": "40%"}}, "predicate-mismatch", "read-committed")],
 }
