@@ -45,8 +45,8 @@ class Matrix(PostgresTest):
 
     def run_type(self, type, database, level=STRICT, transactions=600, clients=6):
         shutil.rmtree(self.folder / "out", ignore_errors=True)
-        plan = self.plan(PLAN.format(type=type, database=database, level=level, transactions=transactions,
-                                     clients=clients))
+        named = f"{type}, model: {SOURCE}/configs/models/bank-account.yaml" if type == "model" else type
+        plan = self.plan(PLAN.format(type=named, database=database, level=level, transactions=transactions, clients=clients))
         done = self.status(0, self.rig("run", plan, "-o", "out"))
         results = self.results("out")
         if level == KEPT:
