@@ -6,7 +6,10 @@
 #include "base/clock.h"
 #include "checker/decide/solve/sat.h"
 
-enum { CYCLES_LEARNED = 256 }; /* of one choice */
+enum {
+    CYCLES_LEARNED = 256,   /* of one choice */
+    CHOICES_FOR_CYCLES = 1, /* of an incomplete question, which no choice makes hold */
+};
 
 struct search {
     struct rig_row_reads *reads;
@@ -253,7 +256,10 @@ static enum rig_rc try_choice(struct search *s, bool *explains)
 static enum rig_rc run(struct search *s)
 {
     enum rig_rc rc = RIG_OK;
+    unsigned tried = 0;
     while (rc == RIG_OK && s->out->answer == RIG_ANSWER_SPENT && rig_clock_now_ns() < s->budget->deadline_ns) {
+        if (!s->reads->is_complete && tried++ == CHOICES_FOR_CYCLES)
+            break;
         const size_t clauses = s->sat.ends.count;
         bool explains;
         rc = try_choice(s, &explains);

@@ -2,7 +2,8 @@
  * Whether some choice of the states that reads of rows saw (infer/row_reads.h) makes a problem that a rule allows:
  * complete within a budget. A choice is tried by one search for forbidden cycles (solve/breach.h). Each cycle and each
  * total that does not come out becomes a clause over the choices on which it rests, and CaDiCaL finds the next choice,
- * until there is no cycle, or no choice (the lazy clauses of PolySI, VLDB 2023).
+ * until there is no cycle, or no choice (the lazy clauses of PolySI, VLDB 2023). Where the question is incomplete no
+ * choice proves that a level holds, so few are tried: only cycles that rest on no choice tell anything.
  *
  * A read of one row is a variable for each state from 1 on: it comes before the writer of that state, or after it.
  *
