@@ -36,7 +36,7 @@ static bool offer(struct offers *o, uint32_t from, enum rig_edge_kind out, uint3
         !rig_cycle_add(&o->cycle, (struct rig_hop){rig_graph_txn(o->graph, to), back}))
         return false;
     if (o->only_wanted) {
-        const uint64_t bit =
+        const rig_anomaly_set bit =
             RIG_ANOMALY_BIT(rig_cycle_anomaly(o->history, &o->collector->inference->versions, &o->cycle));
         if ((o->wanted & bit) == 0)
             return true;
