@@ -24,6 +24,7 @@
 #include "run/load/run_client.h"
 #include "run/load/run_result.h"
 #include "run/load/run_state.h"
+#include "run/plan/driver_needs.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -412,23 +413,10 @@ enum rig_rc rig_run_check(const struct rig_plan *plan, struct rig_err *err)
     if ((driver->workloads & RIG_WORKLOAD_BIT(plan->workload.type)) == 0)
         return rig_fail(err, RIG_E_PLAN, "the driver %s cannot run this workload", driver->name);
     for (uint32_t i = 0; i < rig_plan_phases(plan); i++) {
-        if (rig_plan_workload(plan, i)->rollback_share > 0 && (driver->features & RIG_DRIVER_SAVEPOINTS) == 0)
-            return rig_fail(err, RIG_E_PLAN, "the driver %s has no savepoints: remove workload.savepoints",
-                            driver->name);
-        if (rig_plan_workload(plan, i)->rollbacks > 0 && (driver->features & RIG_DRIVER_ROLLBACKS) == 0)
-            return rig_fail(err, RIG_E_PLAN,
-                            "the driver %s cannot roll back transactions on purpose: remove workload.rollbacks",
-                            driver->name);
-        if (rig_plan_workload(plan, i)->prefill && (driver->features & RIG_DRIVER_PREFILLS) == 0)
-            return rig_fail(err, RIG_E_PLAN,
-                            "the driver %s makes no rows before the load: remove workload.keys.prefill", driver->name);
-        if (rig_plan_workload(plan, i)->long_share > 0 && (driver->features & RIG_DRIVER_HOLDS) == 0)
-            return rig_fail(err, RIG_E_PLAN,
-                            "the driver %s cannot hold transactions open: remove workload.long-transactions",
-                            driver->name);
+        char problem[RIG_ERR_TEXT_BYTES];
+        if (rig_driver_needs_unmet(rig_plan_workload(plan, i), driver, problem, sizeof problem))
+            return rig_fail(err, RIG_E_PLAN, "workload: %s", problem);
     }
-    if (plan->workload.program && driver->rows == NULL)
-        return rig_fail(err, RIG_E_PLAN, "the driver %s cannot run programs: remove workload.program", driver->name);
     return rig_run_nemesis_check(plan, err);
 }
 

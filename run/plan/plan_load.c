@@ -15,6 +15,7 @@
 #include "history/types/object_specification.h"
 #include "nemesis/placeholder.h"
 #include "run/plan/plan_check.h"
+#include "run/plan/driver_needs.h"
 #include "run/plan/plan_lists.h"
 #include "run/plan/plan_sections.h"
 #include "run/plan/plan_text.h"
@@ -372,57 +373,8 @@ static enum rig_rc check_driver_on(const struct reader *reader, const struct loa
     const struct rig_plan *plan = reader->plan;
     const struct rig_driver *driver = plan->driver;
     char problem[RIG_ERR_TEXT_BYTES];
-    if (part->workload->long_share > 0 && (driver->features & RIG_DRIVER_HOLDS) == 0) {
-        (void)snprintf(problem, sizeof problem,
-                       "`long-transactions.share`: the driver %s cannot hold a transaction open", driver->name);
+    if (rig_driver_needs_unmet(part->workload, driver, problem, sizeof problem))
         return refuse_in(reader, part->section, problem, err);
-    }
-    if (part->workload->rollback_share > 0 && (driver->features & RIG_DRIVER_SAVEPOINTS) == 0) {
-        (void)snprintf(problem, sizeof problem, "`savepoints.share`: the driver %s has no savepoints", driver->name);
-        return refuse_in(reader, part->section, problem, err);
-    }
-    if (part->workload->rollbacks > 0 && (driver->features & RIG_DRIVER_ROLLBACKS) == 0) {
-        (void)snprintf(problem, sizeof problem, "`rollbacks`: the driver %s cannot roll back a transaction on purpose",
-                       driver->name);
-        return refuse_in(reader, part->section, problem, err);
-    }
-    if (part->workload->prefill && (driver->features & RIG_DRIVER_PREFILLS) == 0) {
-        (void)snprintf(problem, sizeof problem, "`keys.prefill`: the driver %s makes no rows before the load",
-                       driver->name);
-        return refuse_in(reader, part->section, problem, err);
-    }
-    if ((part->workload->lock_kind != RIG_LOCK_OWNER || part->workload->lock_lease_ns > 0) &&
-        (driver->features & RIG_DRIVER_LOCK_KINDS) == 0) {
-        (void)snprintf(problem, sizeof problem,
-                       "`lock`: the locks of the driver %s have one owner, which holds them once and without a lease; "
-                       "remove `kind` and `lease`",
-                       driver->name);
-        return refuse_in(reader, part->section, problem, err);
-    }
-    if (part->workload->subqueries > 0 && (driver->features & RIG_DRIVER_SUBQUERIES) == 0) {
-        (void)snprintf(problem, sizeof problem,
-                       "`statements.subqueries`: the driver %s has no subqueries that show their rows", driver->name);
-        return refuse_in(reader, part->section, problem, err);
-    }
-    if (part->workload->program && driver->rows == NULL) {
-        (void)snprintf(problem, sizeof problem, "`program`: the driver %s does not run programs", driver->name);
-        return refuse_in(reader, part->section, problem, err);
-    }
-    if (part->workload->program && part->workload->long_share > 0 && driver->now_ns != NULL)
-        return refuse_in(reader, part->section,
-                         "`long-transactions.share` of programs depends on real time, which the driver simulates", err);
-    if (part->workload->long_most > 0 && driver->now_ns != NULL)
-        return refuse_in(reader, part->section,
-                         "`long-transactions.at-most` depends on real time, which the driver simulates", err);
-    if (part->workload->delay_ns > 0 && driver->now_ns != NULL)
-        return refuse_in(reader, part->section, "`operations.delay` depends on real time, which the driver simulates",
-                         err);
-    if (part->workload->delay_ns > 0 && ((driver->features & RIG_DRIVER_HOLDS) == 0 || part->workload->program)) {
-        (void)snprintf(problem, sizeof problem, "`operations.delay`: %s%s cannot pause between operations",
-                       part->workload->program ? "a program" : "the driver ",
-                       part->workload->program ? "" : driver->name);
-        return refuse_in(reader, part->section, problem, err);
-    }
     if (part->clients->count != plan->clients.count && driver->now_ns != NULL && driver->rest == NULL)
         return refuse_in(
             reader, part->section,
