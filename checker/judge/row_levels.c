@@ -219,14 +219,19 @@ static enum rig_rc try_guesses(struct asking *a, const struct rig_inference *inf
     return rc;
 }
 
+/* Half of the time that is left. */
+static struct rig_solve_budget half_of(const struct asking *a)
+{
+    const int64_t now_ns = rig_clock_now_ns(), left_ns = a->deadline_ns > now_ns ? a->deadline_ns - now_ns : 0;
+    return (struct rig_solve_budget){.deadline_ns = now_ns + left_ns / 2, .limit_bytes = a->judge->scratch.limit_bytes};
+}
+
 /* Asks the solver for an order that explains the level. *answer: without a guess at counts, NO refutes it. */
 static enum rig_rc ask_solver(struct asking *a, const struct rig_inference *inference, enum rig_level level,
                               const struct rig_row_counts *counts, enum rig_answer *answer)
 {
     const struct rig_rule *rule = rig_level_rule(level);
-    const int64_t now_ns = rig_clock_now_ns(), left_ns = a->deadline_ns > now_ns ? a->deadline_ns - now_ns : 0;
-    const struct rig_solve_budget budget = {.deadline_ns = now_ns + left_ns / 2,
-                                            .limit_bytes = a->judge->scratch.limit_bytes};
+    const struct rig_solve_budget budget = half_of(a);
     a->order.missed.count = 0;
     a->found = false;
     const struct rig_row_question question = {
@@ -269,9 +274,7 @@ static enum rig_rc refute(struct asking *a, const struct rig_inference *inferenc
     for (unsigned i = 0; rc == RIG_OK && a->decided != NULL && i < RIG_LEVEL_COUNT; i++) {
         /* Reads alone show each edge, so no serial order has the same reads, either. */
         const enum rig_level level = i == RIG_LEVEL_SERIALIZABLE ? RIG_LEVEL_VIEW_SERIALIZABLE : (enum rig_level)i;
-        const int64_t now_ns = rig_clock_now_ns(), left_ns = a->deadline_ns > now_ns ? a->deadline_ns - now_ns : 0;
-        const struct rig_solve_budget budget = {.deadline_ns = now_ns + left_ns / 2,
-                                                .limit_bytes = a->judge->scratch.limit_bytes};
+        const struct rig_solve_budget budget = half_of(a);
         struct rig_rows_decided *decided = a->decided;
         bool found;
         if ((a->denied & ~refuted & RIG_LEVEL_BIT(i)) == 0)
@@ -329,9 +332,7 @@ static enum rig_rc define_levels(struct asking *a, struct rig_row_reads *reads, 
     enum rig_rc rc = RIG_OK;
     while (rc == RIG_OK && open != 0) {
         const enum rig_level level = (enum rig_level)__builtin_ctzll(rig_levels_weakest(open));
-        const int64_t now_ns = rig_clock_now_ns(), left_ns = a->deadline_ns > now_ns ? a->deadline_ns - now_ns : 0;
-        const struct rig_solve_budget budget = {.deadline_ns = now_ns + left_ns / 2,
-                                                .limit_bytes = a->judge->scratch.limit_bytes};
+        const struct rig_solve_budget budget = half_of(a);
         struct rig_row_decision decision = {0};
         rc = rig_row_search(reads, rig_level_rule(level), place, &budget, &decision, a->err);
         open &= ~RIG_LEVEL_BIT(level);
