@@ -94,7 +94,9 @@ static enum rig_rc index_writes(struct rig_facts *facts, struct rig_err *err)
                 continue; /* a condition is no write */
             struct rig_fact_write *write = find(facts, at->key, at->value);
             if (write->op != RIG_FACT_NONE)
-                return rig_fail(err, RIG_E_LIMIT, "T%u writes a value that T%u writes, too: values must be unique",
+                return rig_fail(err, RIG_E_LIMIT,
+                                "T%u writes a value that T%u writes, too: values must be unique, except with "
+                                "`--workload multi-key-acid`",
                                 rig_txn_name(history, txn), rig_txn_name(history, write->txn));
             *write = (struct rig_fact_write){op, txn};
         }
